@@ -319,44 +319,82 @@ void vem_i_leading_free(vem_i_leading *leading)
 
 enum { LIFTED = 64 }; /* clusters of a task */
 
+/* The means times the axes, by the kernel of the projection: columns are its items. What rounding
+ * does to a mean matters to nobody, as the means of what is held take its place. */
 typedef struct lifting {
-    const double *basis;
+    const vem_i_kernels *kernels;
     const vem_model *narrow;
     vem_model *wide;
+    char *columns; /* d x m of T: the axes, turned */
+    char *packed;  /* the same in blocks of VEM_I_BLOCK */
+    void *zeros;
+    char *
+        scratch; /* per thread: rows of means along the axes, and some columns of the others */
+    size_t block, some, own; /* bytes: of a packed block, of those rows, of the scratch */
 } lifting;
+
+static int32_t columns_from(const lifting *t, int64_t first)
+{
+    const int64_t left = t->wide->d - first;
+    return left < VEM_I_BLOCK ? (int32_t)left : VEM_I_BLOCK;
+}
 
 static void lift_some(void *arg, int64_t number, int thread)
 {
-    (void)thread;
     const lifting *t = arg;
-    const int64_t d = t->wide->d, m = t->narrow->d, end = (number + 1) * LIFTED;
-    for (int64_t c = number * LIFTED; c < end && c < t->narrow->clusters; c++) {
-        double *restrict mean = t->wide->means + c * d;
-        memset(mean, 0, (size_t)d * sizeof *mean);
-        for (int64_t k = 0; k < m; k++) {
-            const double factor = t->narrow->means[c * m + k];
-            const double *restrict axis = t->basis + k * d;
-            for (int64_t j = 0; j < d; j++)
-                mean[j] += factor * axis[j];
-        }
-        t->wide->weights[c] = t->narrow->weights[c];
+    const vem_i_kernels *kernels = t->kernels;
+    const int64_t d = t->wide->d, m = t->narrow->d, first = number * LIFTED,
+                  left = t->narrow->clusters - first, n = left < LIFTED ? left : LIFTED;
+    char *rows = t->scratch + (size_t)thread * t->own, *out = rows + t->some;
+    vem_i_narrow(kernels, t->narrow->means + first * m, n * m, rows);
+    for (int64_t j = 0; j < d; j += VEM_I_BLOCK) {
+        const int32_t count = columns_from(t, j);
+        vem_i_axes_project(kernels, t->packed + (size_t)(j / VEM_I_BLOCK) * t->block,
+                           (int32_t)m, count, t->zeros, rows, m, n, out, VEM_I_BLOCK);
+        for (int64_t c = 0; c < n; c++)
+            vem_i_widen(kernels, out + (size_t)(c * VEM_I_BLOCK) * kernels->element,
+                        count, t->wide->means + (first + c) * d + j);
     }
+    for (int64_t c = first; c < first + n; c++)
+        t->wide->weights[c] = t->narrow->weights[c];
+}
+
+static void turn_axes(const vem_i_leading *leading, const lifting *t)
+{
+    const int64_t d = t->wide->d, m = t->narrow->d;
+    const size_t element = t->kernels->element;
+    for (int64_t k = 0; k < m; k++)
+        for (int64_t j = 0; j < d; j++)
+            memcpy(t->columns + (size_t)(j * m + k) * element,
+                   (const char *)leading->basis + (size_t)(k * d + j) * element, element);
+    for (int64_t j = 0; j < d; j += VEM_I_BLOCK)
+        t->kernels->pack(t->columns + (size_t)(j * m) * element, m, NULL,
+                         columns_from(t, j), (int32_t)m, NULL,
+                         t->packed + (size_t)(j / VEM_I_BLOCK) * t->block, NULL);
 }
 
 vem_status vem_i_leading_lift(vem_i_run *run, const vem_i_leading *leading,
                               const vem_i_kernels *kernels, const vem_model *narrow,
                               vem_model *wide)
 {
-    double *basis = NULL;
-    const size_t count = (size_t)narrow->d * (size_t)wide->d;
-    const vem_status status = vem_i_take(run, &basis, count, sizeof *basis);
-    if (status != VEM_OK)
-        return status;
-    vem_i_widen(kernels, leading->basis, (int64_t)count, basis);
-    lifting t = {basis, narrow, wide};
-    vem_i_parallel_light(run, vem_i_shards(narrow->clusters, LIFTED),
-                         (double)LIFTED * (double)count, lift_some, &t);
-    vem_i_model_set_variance(wide, vem_i_model_variance(narrow));
-    vem_i_free(basis);
-    return VEM_OK;
+    const size_t d = (size_t)wide->d, m = (size_t)narrow->d, element = kernels->element;
+    lifting t = {.kernels = kernels, .narrow = narrow, .wide = wide};
+    t.block = VEM_I_BLOCK * m * element;
+    t.some = LIFTED * m * element;
+    t.own = t.some + LIFTED * VEM_I_BLOCK * element;
+    const vem_i_room list[] = {
+        {&t.columns, d, m * element, 0},
+        {&t.packed, (size_t)vem_i_shards(wide->d, VEM_I_BLOCK), t.block, 0},
+        {&t.zeros, VEM_I_PROJECTED, element, 1},
+        {&t.scratch, (size_t)run->threads, t.own, 0},
+    };
+    const vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    if (status == VEM_OK && !run->counted) {
+        turn_axes(leading, &t);
+        vem_i_parallel_light(run, vem_i_shards(narrow->clusters, LIFTED),
+                             (double)LIFTED * (double)d * (double)m, lift_some, &t);
+        vem_i_model_set_variance(wide, vem_i_model_variance(narrow));
+    }
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
+    return status;
 }

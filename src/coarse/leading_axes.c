@@ -230,8 +230,8 @@ static int find(vem_i_run *run, task *t, double *axes)
     }
     for (int k = 0; k < STEPS; k++) {
         step(run, t);
-        if (!straighten(run, t))
-            return 0;
+        if (!(k + 1 < STEPS ? straighten_once(run, t) : straighten(run, t)))
+            return 0; /* angles matter in the end */
         narrow(t);
     }
     step(run, t);

@@ -353,8 +353,13 @@ static uint64_t led_bytes(const sizes *s, const vem_i_programme *p, int spill)
     sizes along = *s;
     along.d = leading->axes;
     along.stored = VEM_I_STORED_PLAIN;
-    /* Lifted, the model is there twice, and the axes once more, in double. */
-    const uint64_t lifted = 2 * s->model + 3 * basis + order_bytes(s, spill);
+    uint64_t lift;
+    vem_i_run dry_lift = vem_i_run_dry(s->run, &lift);
+    const vem_model narrow = {.clusters = s->clusters, .d = leading->axes};
+    vem_model wide = {.clusters = s->clusters, .d = s->d};
+    vem_i_leading_lift(&dry_lift, &none, s->kernels, &narrow, &wide);
+    /* Lifted, the model is there twice. */
+    const uint64_t lifted = 2 * s->model + basis + lift + order_bytes(s, spill);
     return larger(larger(whole, lifted),
                   larger(made, basis + mass + rows + stage_bytes(&along, p, spill)));
 }

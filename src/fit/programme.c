@@ -6,8 +6,9 @@
 /* Where other loops come after one, it gets this share of the time that is left. */
 static const double START_TIME = 0.5, FIT_TIME = 0.75, LEADING_TIME = 0.75;
 
-/* And its tolerance is so many times the one asked for, where prices follow. */
-static const double BEFORE_PRICES = 10;
+/* And its tolerance is so many times the one asked for, where prices follow, or where steps in all
+ * columns do. */
+static const double BEFORE_PRICES = 10, BEFORE_WHOLE = 4;
 
 int vem_i_reduces(const vem_options *options, int64_t n)
 {
@@ -57,8 +58,11 @@ static void add_leading(vem_i_programme *p, int32_t d)
     if (p->ours && p->from == VEM_I_FROM_ROWS && !p->celled && p->starts.runs == 0 &&
         most > 0 && vem_i_is_plain(vem_i_family_of(o->family)) && o->held == 1 &&
         o->metric == VEM_METRIC_L2 && !p->grows && o->max_steps >= VEM_I_LEADING_STEPS &&
-        o->init_steps == 0 && vem_i_search_type_of(o->search)->ordered)
-        add(p, VEM_I_STAGE_LEADING, o, LEADING_TIME)->axes = most;
+        o->init_steps == 0 && vem_i_search_type_of(o->search)->ordered) {
+        vem_i_stage *stage = add(p, VEM_I_STAGE_LEADING, o, LEADING_TIME);
+        stage->axes = most;
+        stage->options.tolerance *= BEFORE_WHOLE;
+    }
 }
 
 static void add_loops(vem_i_programme *p)
