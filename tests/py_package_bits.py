@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import threading
+import warnings
 
 from package_case import Case, blobs, command, counts, main, np, vem
 
@@ -35,20 +36,41 @@ class Bits(Case):
         for family, kind in (("full", "full"), ("full-shared", "tied"), ("diag", "diag"),
                              ("iso", "spherical")):
             gm = vem.GaussianMixture(3, covariance_type=kind, random_state=3).fit(X)
-            model, labels, _ = self.fit_by_command(
-                X, "-k", 3, "--seed", 3, "--family", family, "--tolerance", 2e-3 / 4,
-                "--max-steps", 101)
+            model, labels, _ = self.fit_by_command(X, "-k", 3, "--seed", 3, "--family", family)
             self.same(gm.means_, model["means"], family)
             self.same(gm.weights_, model["weights"], family)
             self.same(gm.covariances_, model["variances"], family)
             self.same(gm.fit_predict(X), labels, family)
 
+    def test_defaults_are_those_of_the_command(self):
+        X, _ = vem.generate("separated", n_clusters=12, n_samples=3000, separation=3, random_state=5)
+        X = X[np.random.RandomState(1).permutation(len(X))]
+        N = np.random.RandomState(2).poisson(np.repeat([[3, 9, 4] * 4, [5, 2, 4] * 4], 300, axis=0))
+        for est, rows, family in ((vem.GaussianMixture(12, random_state=4), X, "full"),
+                                  (vem.PoissonMixture(4, random_state=4), N, "poisson"),
+                                  (vem.MultinomialMixture(3, random_state=4), N, "multinomial")):
+            est.fit(rows)
+            model, labels, _ = self.fit_by_command(
+                rows.astype(float), "-k", est.n_components, "--seed", 4, "--family", family)
+            self.same(est.means_, model["means"], family)
+            self.same(est.weights_, model["weights"], family)
+            self.same(est.predict(rows), labels, family)
+
+    def test_a_mixture_that_ends_at_the_default_limit_is_that_of_the_command(self):
+        X = np.random.RandomState(3).standard_normal((200, 2))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            gm = vem.GaussianMixture(6, tol=0, n_swaps=0, random_state=0).fit(X)
+        model, _, _ = self.fit_by_command(X, "-k", 6, "--seed", 0, "--family", "full",
+                                          "--tolerance", 0, "--swaps", 0)
+        self.assertEqual(gm.report_["outcome"], "step-limit")
+        self.same(gm.means_, model["means"])
+
     def test_what_a_model_file_says_of_its_fit_is_what_the_command_says(self):
         X = blobs(1500, 4, 3)
         gm = vem.GaussianMixture(3, random_state=3).fit(X)
         vem.save(gm, self.path("p.npz"))
-        model, _, _ = self.fit_by_command(X, "-k", 3, "--seed", 3, "--family", "full",
-                                          "--tolerance", 2e-3 / 4, "--max-steps", 101)
+        model, _, _ = self.fit_by_command(X, "-k", 3, "--seed", 3, "--family", "full")
         with np.load(self.path("p.npz")) as file:
             ours, theirs = (json.loads(bytes(m["meta"].tobytes()).rstrip(b"\0").decode())
                             for m in (file, model))

@@ -3,12 +3,12 @@
 import numpy as np
 
 from . import _arrays, _options
-from ._mixture import Mixture
+from ._mixture import STEPS, Mixture
 
 _OWN = {
     "n_components": 1,
-    "tol": 1e-3,
-    "max_iter": 100,
+    "tol": 1e-6,
+    "max_iter": STEPS,
     "n_init": 1,
     "init_params": "kmeans",
     "random_state": None,
@@ -21,9 +21,9 @@ _WITHOUT = {"balance", "family", "metric", "standardize", "normalize", "cells", 
 
 _PARAMETERS = """n_components : int, default=1
         Number of clusters.
-    tol : float, default=1e-3
+    tol : float, default=1e-6
         Ends when a step changes the mean log-likelihood of a row by no more than this share of it.
-    max_iter : int, default=100
+    max_iter : int, default=300
         Most steps; 0 gives the start back.
     n_init : int, default=1
         Fits from different seeds, of which the best is kept.
@@ -68,9 +68,6 @@ class CountMixture(Mixture):
 
     _sparse = True
     _counts = True
-
-    def _tolerance(self, rows):
-        return min(float(self.tol), 1.0)
 
     def _more_tags(self):
         return {"requires_positive_X": True}

@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _options, _vem
 from ._base import arrays_of
-from ._mixture import Mixture
+from ._mixture import STEPS, Mixture
 
 FAMILIES = {"full": "full", "tied": "full-shared", "diag": "diag", "spherical": "iso",
             "tied-diag": "diag-shared", "tied-spherical": "iso-shared"}
@@ -84,9 +84,9 @@ def _shape_of(family, clusters, d):
     own={
         "n_components": 1,
         "covariance_type": "full",
-        "tol": 1e-3,
+        "tol": 1e-4,
         "reg_covar": 1e-6,
-        "max_iter": 100,
+        "max_iter": STEPS,
         "n_init": 1,
         "init_params": "kmeans",
         "weights_init": None,
@@ -112,12 +112,14 @@ class GaussianMixture(Mixture):
     covariance_type : {'full', 'tied', 'diag', 'spherical', 'tied-diag', 'tied-spherical'}, \
 default='full'
         What a cluster looks like. The names of the command's ``--family`` are taken, too.
-    tol : float, default=1e-3
-        Ends when a step changes the mean log-likelihood of a row by no more than this.
+    tol : float, default=1e-4
+        Ends when a step changes the mean log-likelihood of a row by no more than this times half the
+        number of columns (with ``algorithm``, by this share of it), as the command's
+        ``--tolerance``.
     reg_covar : float, default=1e-6
         Least variance, as a share of the variance of each column over all rows. (scikit-learn adds
         it to every variance, in the units of the data.)
-    max_iter : int, default=100
+    max_iter : int, default=300
         Most steps; 0 gives the start back.
     n_init : int, default=1
         Fits from different seeds, of which the best is kept.

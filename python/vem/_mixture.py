@@ -13,6 +13,9 @@ from ._base import (
 )
 from ._items import Items
 
+# The command's --max-steps: the default of max_iter, which then is the same number of steps.
+STEPS = 300
+
 _SEEDINGS = {"k-means++": "kmeans++", "random_from_data": "random"}
 
 
@@ -37,19 +40,17 @@ class Mixture(Probabilities, DensityMixin, Estimator):
         max_iter = self.max_iter
         if max_iter != 0:
             max_iter = _options.check("max_iter", "max-steps", max_iter)
-        _options.not_negative("tol", self.tol)
+        tol = _options.not_negative("tol", self.tol)
         options = {
             "clusters": n_components,
             "family": self._family(),
-            "max-steps": max_iter + 1,
+            "max-steps": max_iter + (max_iter != STEPS),
+            "tolerance": min(tol, 1.0),
             "restarts": _options.check("n_init", "restarts", self.n_init),
             "seed": seed_of(self.random_state),
         }
         if self.algorithm != "auto":
             options["algorithm"] = _options.check("algorithm", "algorithm", self.algorithm)
-            options["tolerance"] = min(float(self.tol), 1.0)
-        else:
-            options["tolerance"] = self._tolerance(rows)
         if self.init_params != "kmeans":
             seeding = _SEEDINGS.get(self.init_params, self.init_params)
             options["seeding"] = _options.check("init_params", "seeding", seeding)
@@ -57,10 +58,6 @@ class Mixture(Probabilities, DensityMixin, Estimator):
             options["swaps"] = 0
         options.update(_options.given(self))
         return options
-
-    def _tolerance(self, rows):
-        # The library ends when F changes by no more than EPS D / 2; scikit-learn says tol for that.
-        return min(2 * float(self.tol) / rows.shape[1], 1.0)
 
     def _fit(self, rows, weights, start=None, reduced=False):
         options = self._options(rows)
