@@ -7,6 +7,44 @@ const char *const grid_weights_names[WEIGHTS_COUNT] = {"no weights", "integer we
                                                        "weights with zeros",
                                                        "real weights"};
 
+/* ---- Families ---- */
+
+/* The next family after this one that has shapes, or has none. */
+static int family_after(int family, int shaped)
+{
+    do
+        family++;
+    while (family < VEM_FAMILIES && grid_is_shaped(family) != shaped);
+    return family;
+}
+
+int grid_shaped_after(int family)
+{
+    return family_after(family, 1);
+}
+
+int grid_counts_after(int family)
+{
+    return family_after(family, 0);
+}
+
+int grid_shaped_count(void)
+{
+    int count = 0;
+    GRID_EACH_SHAPED (family)
+        count++;
+    return count;
+}
+
+vem_family_kind grid_shaped(int index)
+{
+    int family = grid_shaped_after(VEM_AUTO);
+    for (; index > 0; index--)
+        family = grid_shaped_after(family);
+    assert_true(family < VEM_FAMILIES);
+    return (vem_family_kind)family;
+}
+
 static void *take(size_t count, size_t size)
 {
     void *memory = calloc(count ? count : 1, size);
@@ -76,7 +114,7 @@ int grid_has_rows(vem_family_kind family, int32_t d)
 void grid_suit(vem_family_kind family, grid_data *data)
 {
     enum { MOST = 12 };
-    for (int64_t i = 0; family >= GRID_SHAPED && i < data->n * data->d; i++) {
+    for (int64_t i = 0; !grid_is_shaped(family) && i < data->n * data->d; i++) {
         const double x = data->x[i] - 1e6 * round(data->x[i] / 1e6);
         data->x[i] = family == VEM_BERNOULLI ? x > 1 : fmod(floor(fabs(x)), MOST);
     }
@@ -130,7 +168,7 @@ static double column_mean(const grid_data *data, int32_t j)
 void grid_floors(const grid_data *data, vem_family_kind family, double share,
                  double *floors)
 {
-    if (family >= GRID_SHAPED) {
+    if (!grid_is_shaped(family)) {
         for (int32_t j = 0; j < data->d; j++)
             floors[j] = column_mean(data, j);
         return;
@@ -198,7 +236,7 @@ vem_model *grid_start(vem_ctx *ctx, const grid_data *data, vem_family_kind famil
     double *means = take(c * d, sizeof *means), variance = grid_variance(data);
     double *variances = take(count, sizeof *variances);
     spread_means(data, clusters, means);
-    if (family >= GRID_SHAPED)
+    if (!grid_is_shaped(family))
         soften(data, family, clusters, means);
     for (size_t i = 0; i < count; i++)
         variances[i] = axes == 2 && i % shape % (d + 1) ? 0 : variance;
@@ -335,10 +373,29 @@ grid_case grid_at(int index)
 int grid_stride(void)
 {
 #ifdef VEM_SANITIZED
-    return 7; /* shares no factor with the grid, so every axis is still visited */
+    return grid_turns(
+        7); /* shares no factor with the grid, so every axis is still visited */
 #else
     return 1;
 #endif
+}
+
+int grid_turns(int stride)
+{
+    const int shaped = grid_shaped_count(), counts[] = {VEM_FAMILIES, shaped, shaped - 1};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts;) {
+        int a = stride, b = counts[k++];
+        while (b > 0) {
+            const int rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a > 1) { /* a factor that both have */
+            stride++;
+            k = 0;
+        }
+    }
+    return stride;
 }
 
 const char *grid_name(const grid_case *c)

@@ -40,8 +40,26 @@ typedef enum grid_weights {
 extern const char *const grid_set_names[SET_COUNT];
 extern const char *const grid_weights_names[WEIGHTS_COUNT];
 
-/* Families with shapes: those of counts, which take other rows, come after them. */
-#define GRID_SHAPED VEM_BERNOULLI
+/* Families with shapes, and those of counts, which have none and take other rows: as each says of
+ * itself, wherever its line stands in the table. */
+static inline int grid_is_shaped(int family)
+{
+    return vem_family_axes((vem_family_kind)family) >= 0;
+}
+/* The next of them after this one, VEM_AUTO before the first; VEM_FAMILIES: there is no more. */
+int grid_shaped_after(int family);
+int grid_counts_after(int family);
+/* How many have shapes, and one of them by its place among these. */
+int grid_shaped_count(void);
+vem_family_kind grid_shaped(int index);
+/* Loops over them. Macros, as the rest of a `for` is the loop's own. */
+#define GRID_EACH_SHAPED_AFTER(family, first)                                            \
+    for (int family = grid_shaped_after(first); (family) < VEM_FAMILIES;                 \
+         family = grid_shaped_after(family))
+#define GRID_EACH_SHAPED(family) GRID_EACH_SHAPED_AFTER (family, VEM_AUTO)
+#define GRID_EACH_COUNTS(family)                                                         \
+    for (int family = grid_counts_after(VEM_AUTO); (family) < VEM_FAMILIES;              \
+         family = grid_counts_after(family))
 
 /* n x d rows from malloc. */
 double *grid_rows(grid_set set, int64_t n, int32_t d, uint64_t seed);
@@ -116,6 +134,9 @@ int grid_count(void);
 grid_case grid_at(int index);
 /* Cases to leave out between two that are run: a sanitized build takes every few. */
 int grid_stride(void);
+/* The least stride from this one on with which families, which change fastest in a grid, all have their
+ * turn, however many the table has. */
+int grid_turns(int stride);
 /* The case in words, for messages; a static buffer. */
 const char *grid_name(const grid_case *c);
 

@@ -111,13 +111,13 @@ naive_model naive_from(const vem_model *model, vem_prior_kind prior, int32_t hel
     m.covariances = numbers((size_t)(c * d * d));
     memcpy(m.means, vem_model_means(model), (size_t)(c * d) * sizeof(double));
     memcpy(m.weights, vem_model_weights(model), (size_t)c * sizeof(double));
-    for (int32_t k = 0; m.family < GRID_SHAPED && k < c; k++)
+    for (int32_t k = 0; grid_is_shaped(m.family) && k < c; k++)
         for (int32_t i = 0; i < d; i++)
             for (int32_t j = 0; j < d; j++) {
                 const int64_t at = place(m.family, d, k, i, j);
                 m.covariances[(k * d + i) * d + j] = at < 0 ? 0 : v[at];
             }
-    for (int32_t k = 0; m.family >= GRID_SHAPED && k < c; k++)
+    for (int32_t k = 0; !grid_is_shaped(m.family) && k < c; k++)
         limit_counts(&m, m.means + k * d);
     return m;
 }
@@ -132,7 +132,7 @@ void naive_free(naive_model *model)
 void naive_variances(const naive_model *m, double *variances)
 {
     int32_t d = m->d;
-    for (int32_t c = 0; m->family < GRID_SHAPED && c < m->clusters; c++)
+    for (int32_t c = 0; grid_is_shaped(m->family) && c < m->clusters; c++)
         for (int32_t i = 0; i < d; i++)
             for (int32_t j = 0; j < d; j++) {
                 const int64_t at = place(m->family, d, c, i, j);
@@ -177,12 +177,12 @@ int naive_estep(const naive_model *m, const grid_data *data, double *free_energy
     int32_t d = m->d, clusters = m->clusters, good = 1;
     double *l = numbers((size_t)(clusters * d * d)), *z = numbers((size_t)d);
     double total = 0, mass = 0;
-    for (int32_t c = 0; m->family < GRID_SHAPED && c < clusters; c++)
+    for (int32_t c = 0; grid_is_shaped(m->family) && c < clusters; c++)
         good &= factor(m->covariances + c * d * d, d, NULL, l + c * d * d);
     for (int64_t i = 0; i < data->n && good; i++) {
         double *row = wq + i * clusters, sum = 0, top = -INFINITY, w = mass_of(data, i);
         for (int32_t c = 0; c < clusters; c++)
-            row[c] = m->family < GRID_SHAPED
+            row[c] = grid_is_shaped(m->family)
                          ? log_joint(m, c, l + c * d * d, data->x + i * d, z)
                          : log_counts(m, c, data->x + i * d);
         /* Keep the held best: strike out the worst, the highest index of equal ones. */
@@ -273,7 +273,7 @@ int naive_mstep(naive_model *m, const grid_data *data, const double *wq)
             m->weights[c] = mass / total;
         if (mass <= 0)
             continue;
-        if (m->family >= GRID_SHAPED) {
+        if (!grid_is_shaped(m->family)) {
             maximize_counts(m, data, wq, c, mass);
             continue;
         }

@@ -86,7 +86,7 @@ static void a_sum_of_parts_is_a_step(void **state)
         vem_options o =
             grid_options(c.clusters, c.family, c.prior, c.held, c.precision, 2);
         o.normalize =
-            i / 11 % 3 == 0 && c.set != SET_OFFSET && c.d > 1 && c.family < GRID_SHAPED;
+            i / 11 % 3 == 0 && c.set != SET_OFFSET && c.d > 1 && grid_is_shaped(c.family);
         for (int64_t k = 0; o.normalize && k < seen.n; k++)
             vem_i_normalize_row(seen.x + k * seen.d, seen.d);
         vem_model *start = grid_start(ctx, &seen, c.family, c.clusters);
@@ -104,7 +104,7 @@ static void a_sum_of_parts_is_a_step(void **state)
 static void a_scale_is_kept(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int held = 1; held <= CLUSTERS; held += 2) {
             grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 90, 3, 9);
             for (int64_t i = 0; i < data.n; i++)
@@ -232,7 +232,7 @@ static void same_bits_for_any_threads(void **state)
     (void)state;
     for (int family = 0; family < VEM_FAMILIES; family++) {
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 5000,
-                                       family < GRID_SHAPED ? 3 : 8, 13);
+                                       grid_is_shaped(family) ? 3 : 8, 13);
         grid_suit((vem_family_kind)family, &data);
         vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, CLUSTERS);
         for (int held = 1; held <= CLUSTERS; held += 4) {
@@ -286,7 +286,7 @@ static void files_give_back_every_bit(void **state)
         grid_suit((vem_family_kind)family, &data);
         vem_options o = grid_options(CLUSTERS, (vem_family_kind)family, VEM_PRIOR_FREE, 2,
                                      VEM_SINGLE, 4);
-        o.standardize = family % 2 && family < GRID_SHAPED;
+        o.standardize = family % 2 && grid_is_shaped(family);
         o.normalize = family == VEM_DIAG;
         o.floor = 1e-6 / 3;
         grid_fit fit = grid_run(ctx, &data, &o, NULL);

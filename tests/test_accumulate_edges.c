@@ -32,7 +32,7 @@ static void rows_that_are_alike(void **state)
     double weights[3] = {3, 0, 0}; /* of positive weight one row, or three */
     const double mean = 742658.4623637619, variance = 570693188000.1;
     const grid_data data = {3, 1, x, weights};
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         const vem_family_kind kind = (vem_family_kind)family;
         vem_options o = grid_options(1, kind, VEM_PRIOR_FREE, 1, VEM_DOUBLE, 2);
         vem_model *start = NULL, *next = NULL;

@@ -119,7 +119,7 @@ static void every_block(void **state)
     (void)state;
     static const int32_t columns[] = {1, 2, 3, 9};
     int number = 0;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int set = 0; set < SET_COUNT; set++, number++) {
             if (number % grid_stride())
                 continue;

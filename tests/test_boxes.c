@@ -118,7 +118,7 @@ static void labels_are_those_of_the_sweep(void **state)
     static const int32_t columns[] = {1, 2, 3, 5, 8, 16, 17, 50};
     static const int64_t leaves[] = {1, 8, 32, 300};
     int number = 0, run = 0;
-    for (int f = 0; f < GRID_SHAPED; f++)
+    GRID_EACH_SHAPED (f)
         for (size_t d = 0; d < sizeof columns / sizeof *columns; d++)
             for (int set = 0; set < SET_COUNT; set++)
                 for (int w = 0; w < WEIGHTS_COUNT; w++)
@@ -150,7 +150,7 @@ static void labels_are_those_of_the_sweep(void **state)
 static void ties_go_to_the_lowest(void **state)
 {
     (void)state;
-    for (int f = 0; f < GRID_SHAPED; f++)
+    GRID_EACH_SHAPED (f)
         for (int p = 0; p < 2; p++)
             for (int32_t d = 1; d <= 3; d++) {
                 int64_t side = d == 1 ? 400 : d == 2 ? 21 : 8, n = 1;
@@ -184,7 +184,7 @@ static void ties_go_to_the_lowest(void **state)
 static void odd_clusters(void **state)
 {
     (void)state;
-    for (int f = 0; f < GRID_SHAPED; f++)
+    GRID_EACH_SHAPED (f)
         for (int p = 0; p < 2; p++) {
             grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_ZEROS, 700, 2, 31);
             rig r;
@@ -274,7 +274,7 @@ static void bounds_hold(void **state)
     int decided = 0;
     for (int trial = 0; trial < 600 / grid_stride(); trial++) {
         const int32_t d = 1 + trial % D_MOST;
-        const vem_family_kind family = (vem_family_kind)(trial % GRID_SHAPED);
+        const vem_family_kind family = grid_shaped(trial % grid_shaped_count());
         grid_data data = grid_data_new((grid_set)(trial % SET_COUNT), WEIGHTS_NONE, ROWS,
                                        d, 60 + (uint64_t)trial);
         rig r;
@@ -336,7 +336,7 @@ static void threads_change_no_bit(void **state)
 {
     (void)state;
     static const int threads[] = {1, 2, 3, 7};
-    for (int f = 0; f < GRID_SHAPED; f++) {
+    GRID_EACH_SHAPED (f) {
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 5000, 3, 51);
         double *kept = NULL;
         for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
@@ -420,7 +420,7 @@ static void a_tree_is_lent(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 4000, 2, 81);
-    for (int f = 0; f < GRID_SHAPED; f++) {
+    GRID_EACH_SHAPED (f) {
         rig r;
         rig_new(&r, ctx, &data, (vem_family_kind)f, CLUSTERS, VEM_DOUBLE, 0);
         vem_i_em *em = &r.e.em;

@@ -228,7 +228,7 @@ static void forged_counters(void **state)
 static void forged_counts(void **state)
 {
     (void)state;
-    for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++) {
+    GRID_EACH_COUNTS (family) {
         const double ends[] = {0, 1};
         size_t size;
         begin(VEM_SEARCH_CLOSEST);

@@ -103,7 +103,7 @@ static void every_family(void **state)
 {
     (void)state;
     for (int kind = 0; kind < WEIGHTS_COUNT; kind++)
-        for (int family = 0; family < GRID_SHAPED; family++)
+        GRID_EACH_SHAPED (family)
             for (int held = 1; held <= CLUSTERS; held += 2) {
                 grid_data data =
                     grid_data_new(SET_OVERLAPPING, (grid_weights)kind, N, D, 40);
@@ -139,7 +139,7 @@ static void units(void **state)
         mean[i % D] += data.x[i] / N;
     for (int i = 0; i < N * D; i++)
         var[i % D] += pow(data.x[i] - mean[i % D], 2) / N;
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         vem_options o = grid_options(CLUSTERS, (vem_family_kind)family, VEM_PRIOR_FREE, 2,
                                      VEM_DOUBLE, 5);
         o.coreset = SIZE;

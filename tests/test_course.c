@@ -28,7 +28,7 @@ static void standardize(grid_data *data, double *center, double *scale)
 static void standardized_is_the_transformed_fit(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int set = 0; set < SET_COUNT; set++) {
             enum { D = 4, CLUSTERS = 4 };
             double center[D], scale[D], jacobian = 0;
@@ -119,7 +119,7 @@ static void normalized_is_the_fit_of_directions(void **state)
 static void warm_start_goes_on(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int held = 1; held <= 4; held++)
             for (int standard = 0; standard <= 1; standard++) {
                 grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 400, 3, 63);
@@ -151,8 +151,8 @@ static void simpler_starts(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 300, 4, 64);
-    for (int from = 0; from < GRID_SHAPED; from++)
-        for (int to = 0; to < GRID_SHAPED; to++) {
+    GRID_EACH_SHAPED (from)
+        GRID_EACH_SHAPED (to) {
             if (!vem_i_can_express(vem_i_family_of(to), vem_i_family_of(from)))
                 continue;
             vem_options o =
@@ -281,7 +281,7 @@ static void what_is_typed_changes_nothing(void **state)
     for (int64_t v = 0; v < 2700; v++)
         data.x[v] *= unit;
     for (int algorithm = VEM_AUTO; algorithm <= VEM_ALGORITHM_VC_GMM; algorithm++)
-        for (int family = 0; family < GRID_SHAPED; family++) {
+        GRID_EACH_SHAPED (family) {
             vem_options o;
             vem_options_init(&o);
             o.clusters = 12;
@@ -313,7 +313,7 @@ static void ends_whatever_the_units(void **state)
     const double units[] = {1, 1e-3, 1e4};
     const char *const words[] = {"the squared error by no more than 1e-05 of itself",
                                  "F by no more than 1.5e-05 (1e-05 D / 2)"};
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         int64_t steps = 0;
         for (int u = 0; u < 3; u++) {
             grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 300, 3, 67);

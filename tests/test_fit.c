@@ -66,7 +66,7 @@ static void empty_keep(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 200, 3, 52);
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int prior = VEM_PRIOR_FLAT; prior <= VEM_PRIOR_FREE; prior++) {
             vem_model *start = lost_means(&data, (vem_family_kind)family, 6, 2);
             vem_options o = grid_options(6, (vem_family_kind)family,
@@ -95,7 +95,7 @@ static void empty_keep(void **state)
 static void empty_drop(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int held = 1; held <= 5; held += 2)
             for (int32_t d = 3; d <= 19; d += 16) {
                 grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 300, d, 53);
@@ -131,7 +131,7 @@ static void empty_reseed(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_ZEROS, 300, 3, 54);
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int prior = VEM_PRIOR_FLAT; prior <= VEM_PRIOR_FREE; prior++) {
             vem_model *start = lost_means(&data, (vem_family_kind)family, 6, 3);
             vem_options o = grid_options(6, (vem_family_kind)family,
@@ -181,7 +181,7 @@ static void reseed_wins_nothing(void **state)
         data.x[i] = ldexp(1, (int)(i * i % 64));
     for (int64_t i = 0; i < 64; i++)
         data.x[i] = ldexp(1, (int)i);
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         vem_options o;
         vem_options_init(&o);
         o.clusters = 64;
@@ -252,7 +252,7 @@ static void floors_bind_and_f_rises(void **state)
 {
     (void)state;
     const double floors[] = {1e-6, 0.05, 0.5, 1};
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int k = 0; k < 4; k++)
             for (int32_t d = 2; d <= 34; d += 16) {
                 grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 150, d, 56);
@@ -280,7 +280,7 @@ static void floors_bind_and_f_rises(void **state)
 static void all_rows_equal(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
             grid_data data = {.n = 50, .d = 4, .x = grid_zeros(200, sizeof(double))};
             for (int64_t v = 0; v < 200; v++)

@@ -422,7 +422,9 @@ static void families_of_counts(void **state)
     json_t *root = golden("families.json");
     double prior[256], x[256], theta[256], wanted[256], wanted_q[256];
     list(root, "prior", prior);
-    for (int family = VEM_BERNOULLI; family <= VEM_MULTINOMIAL; family++) {
+    const vem_family_kind families[] = {VEM_BERNOULLI, VEM_POISSON, VEM_MULTINOMIAL};
+    for (int f = 0; f < 3; f++) {
+        const vem_family_kind family = families[f];
         const json_t *c = json_object_get(root, vem_choice_name("family", family));
         const int32_t d = (int32_t)list(c, "theta", theta) / 2;
         const int64_t n = (int64_t)list(c, "x", x) / d;
@@ -431,8 +433,7 @@ static void families_of_counts(void **state)
         vem_model *model = NULL;
         vem_data *rows = NULL;
         vem_i_points *points = NULL;
-        assert_int_equal(vem_model_new(ctx, (vem_family_kind)family, 2, d, theta, prior,
-                                       NULL, &model),
+        assert_int_equal(vem_model_new(ctx, family, 2, d, theta, prior, NULL, &model),
                          VEM_OK);
         assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, x, n, d, 0, 0, &rows), VEM_OK);
         const vem_i_points_request request = {.precision = VEM_DOUBLE,

@@ -322,12 +322,12 @@ static void insert_some(const setting *s)
 static void insertions_raise_f(void **state)
 {
     (void)state;
-    const int count = GRID_SHAPED * SET_COUNT * 3;
+    const int families = grid_shaped_count(), count = families * SET_COUNT * 3;
     for (int index = 0; index < count; index += grid_stride()) {
-        setting s = {.family = (vem_family_kind)(index % GRID_SHAPED),
-                     .set = (grid_set)(index / GRID_SHAPED % SET_COUNT)};
+        setting s = {.family = grid_shaped(index % families),
+                     .set = (grid_set)(index / families % SET_COUNT)};
         const int held[] = {0, 1, 3};
-        s.held = held[index / GRID_SHAPED / SET_COUNT];
+        s.held = held[index / families / SET_COUNT];
         s.prior = index % 4 == 3 ? VEM_PRIOR_FLAT : VEM_PRIOR_FREE;
         s.precision = index % 5 == 2 ? VEM_SINGLE : VEM_DOUBLE;
         s.weights = (grid_weights)(index / 3 % WEIGHTS_COUNT);
@@ -341,7 +341,7 @@ static void insertions_raise_f(void **state)
 static void bounds_never_fall(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int held = 0; held < 2; held++) {
             const setting s = {.family = (vem_family_kind)family,
                                .prior = VEM_PRIOR_FREE,
@@ -425,7 +425,7 @@ static void step_twice(int twice, vem_family_kind family, vem_model **pair,
 static void weight_two_is_the_row_twice(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         vem_model *a, *b;
         double gains[2][2];
         step_twice(0, (vem_family_kind)family, &a, gains[0]);

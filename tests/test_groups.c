@@ -14,16 +14,13 @@ enum { STRIDE = 7, THREAD_STRIDE = 311, MANY_ROWS = 5000, HUGE_ROWS = 20000 };
 
 /* ---- the grid ---- */
 
-enum {
-    FAMILIES = GRID_SHAPED,
-    PRIORS = 2,
-    HELD = 3,
-    PRECISIONS = 2,
-    DIMENSIONS = 5,
-    SETS = 3
-};
-enum { CASES = FAMILIES * PRIORS * HELD * PRECISIONS * 3 * DIMENSIONS * SETS };
+enum { PRIORS = 2, HELD = 3, PRECISIONS = 2, DIMENSIONS = 5, SETS = 3 };
 enum { ROWS = 240, CLUSTERS = 13 };
+
+static int case_count(void)
+{
+    return grid_shaped_count() * PRIORS * HELD * PRECISIONS * 3 * DIMENSIONS * SETS;
+}
 
 static grid_case case_at(int index)
 {
@@ -31,8 +28,8 @@ static grid_case case_at(int index)
     static const grid_weights weights[3] = {WEIGHTS_NONE, WEIGHTS_REAL, WEIGHTS_ZEROS};
     static const grid_set sets[SETS] = {SET_OVERLAPPING, SET_SEPARATED, SET_DUPLICATES};
     grid_case c = {.clusters = CLUSTERS};
-    c.family = (vem_family_kind)(index % FAMILIES);
-    index /= FAMILIES;
+    c.family = grid_shaped(index % grid_shaped_count());
+    index /= grid_shaped_count();
     c.prior = (vem_prior_kind)(index % PRIORS);
     index /= PRIORS;
     c.held = 1 + index % HELD;
@@ -63,7 +60,8 @@ static vem_options groups_options(const grid_case *c, int64_t reach, int64_t pro
 /* The rest varies along with the number of the case. */
 static vem_options case_options(const grid_case *c, int index)
 {
-    vem_options o = groups_options(c, 1 + index / FAMILIES % 7, 1 + index % 3, 14);
+    vem_options o =
+        groups_options(c, 1 + index / grid_shaped_count() % 7, 1 + index % 3, 14);
     o.swaps = index % 5 < 2 ? 0 : index % 5;
     o.seeding = index % 3 == 0   ? VEM_SEED_TWO_LEVEL
                 : index % 3 == 1 ? VEM_SEED_RANDOM
@@ -101,7 +99,7 @@ static void free_energy_never_falls(void **state)
 {
     (void)state;
     int64_t swaps = 0;
-    for (int index = 0; index < CASES; index += STRIDE) {
+    for (int index = 0; index < case_count(); index += grid_turns(STRIDE)) {
         grid_case c = case_at(index);
         grid_data data = grid_data_new(c.set, c.weights, ROWS, c.d, 71);
         vem_options o = case_options(&c, index);
@@ -157,14 +155,14 @@ static void any_threads(const grid_data *data, vem_options o, const char *what)
 static void same_bits_for_any_threads(void **state)
 {
     (void)state;
-    for (int index = 0; index < CASES; index += THREAD_STRIDE) {
+    for (int index = 0; index < case_count(); index += THREAD_STRIDE) {
         grid_case c = case_at(index);
         grid_data data = grid_data_new(c.set, c.weights, ROWS, c.d, 72);
         any_threads(&data, case_options(&c, index), grid_name(&c));
         grid_data_free(&data);
     }
     /* Several shards of rows, several blocks of clusters. */
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         int soft = family % 2; /* iso, full, full-shared */
         grid_case c = {.family = (vem_family_kind)family,
                        .prior = VEM_PRIOR_FREE,
@@ -190,7 +188,7 @@ static void same_bits_for_any_threads(void **state)
 static void full_lists_are_the_exact_search(void **state)
 {
     (void)state;
-    for (int index = 0; index < CASES; index += STRIDE) {
+    for (int index = 0; index < case_count(); index += grid_turns(STRIDE)) {
         grid_case c = case_at(index);
         if (c.precision == VEM_SINGLE || c.set == SET_DUPLICATES)
             continue; /* ties and rounding may be decided either way */
@@ -238,7 +236,7 @@ static void labels_are_of_the_rows(void **state)
 {
     (void)state;
     int32_t labels[ROWS];
-    for (int index = 0; index < CASES; index += 5 * STRIDE + 2) {
+    for (int index = 0; index < case_count(); index += grid_turns(5 * STRIDE + 2)) {
         grid_case c = case_at(index);
         if (c.precision == VEM_SINGLE || c.set == SET_DUPLICATES)
             continue;
@@ -327,7 +325,7 @@ static void warm_start_stays(void **state)
 static void empty_clusters(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int held = 1; held <= 2; held++)
             for (int policy = VEM_EMPTY_KEEP; policy <= VEM_EMPTY_RESEED; policy++) {
                 grid_data data = grid_data_new(SET_DUPLICATES, WEIGHTS_ZEROS, 600, 3, 78);

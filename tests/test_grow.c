@@ -255,11 +255,11 @@ static void the_last_clusters_stay(void **state)
 static void loops_take_more_clusters(void **state)
 {
     (void)state;
-    const int count = GRID_SHAPED * VEM_SEARCH_COUNT * 2 * 2;
+    const int families = grid_shaped_count(), count = families * VEM_SEARCH_COUNT * 2 * 2;
     for (int index = 0; index < count; index += grid_stride()) {
         int at = index;
-        setting s = {.family = (vem_family_kind)(at % GRID_SHAPED)};
-        s.search = (at /= GRID_SHAPED) % VEM_SEARCH_COUNT;
+        setting s = {.family = grid_shaped(at % families)};
+        s.search = (at /= families) % VEM_SEARCH_COUNT;
         s.held = (at /= VEM_SEARCH_COUNT) % 2 ? 3 : 1;
         s.before_m = at / 2;
         /* The others in turn: these do not meet. */

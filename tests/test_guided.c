@@ -105,7 +105,7 @@ static void result_free(result *r)
 static void with_all_buckets_it_is_the_scan(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int32_t d = 3; d <= 20; d += 17) /* direct differences; the dot form */
             for (int soft = 0; soft <= 1; soft++)
                 for (int32_t top = 1; top <= TOP; top += TOP - 1) {
@@ -166,7 +166,7 @@ static void recall_is_what_a_recount_gives(void **state)
 {
     (void)state;
     int imperfect = 0;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++)
             for (int32_t top = 1; top <= TOP; top += TOP - 1)
                 for (int32_t probes = 0; probes <= 2; probes++) {
@@ -301,7 +301,7 @@ static void labels_are_the_scans_but_for_one_in_a_thousand(void **state)
 static void any_number_of_threads(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int soft = 0; soft <= 1; soft++) {
             scene s = scene_new((vem_family_kind)family, 300, ROWS, 18);
             vem_assign_options how = {.top = 2,

@@ -85,7 +85,7 @@ static void too_large_and_too_small(void **state)
         {1e-160, VEM_DOUBLE, "vanish"},  {1e-310, VEM_DOUBLE, "vanish"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
-        for (int family = 0; family < GRID_SHAPED; family++) {
+        GRID_EACH_SHAPED (family) {
             grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 100, 3, 93);
             for (int64_t v = 0; v < 300; v++)
                 data.x[v] *= cases[k].factor;
@@ -178,7 +178,7 @@ static void ends_of_the_range(void **state)
 static void large_offset(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
             grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 300, 3, 94);
             vem_options o = ask(4, (vem_precision)precision);
@@ -203,7 +203,7 @@ static void large_offset(void **state)
 static void constant_column(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int standard = 0; standard <= 1; standard++) {
             grid_data data = grid_data_new(SET_CONSTANT, WEIGHTS_REAL, 100, 3, 95);
             vem_options o = ask(3, VEM_DOUBLE);
@@ -272,7 +272,7 @@ static void one_row_one_column(void **state)
     (void)state;
     double x[] = {42.5};
     grid_data data = {.n = 1, .d = 1, .x = x};
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int algorithm = -1; algorithm <= VEM_ALGORITHM_GMM; algorithm++) {
             vem_options o = ask(1, VEM_DOUBLE);
             o.family = family;

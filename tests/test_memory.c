@@ -59,13 +59,13 @@ static void every_allocation_of_a_fit(void **state)
             for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL;
                  seeding++) {
                 grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60,
-                                               family < GRID_SHAPED ? 3 : 8, 81);
+                                               grid_is_shaped(family) ? 3 : 8, 81);
                 grid_suit((vem_family_kind)family, &data);
                 vem_options o = grid_options(5, (vem_family_kind)family, VEM_PRIOR_FREE,
                                              held, VEM_SINGLE, 3);
                 o.seeding = seeding;
                 o.measure = 1;
-                o.standardize = seeding % 2 && family < GRID_SHAPED;
+                o.standardize = seeding % 2 && grid_is_shaped(family);
                 o.empty = seeding % 2 ? VEM_EMPTY_KEEP : VEM_EMPTY_RESEED;
                 o.restarts = 2;
                 fail_one_by_one(&data, &o, NULL);
@@ -100,7 +100,7 @@ static void every_allocation_of_a_neighborhood_search(void **state)
 static void every_allocation_of_shared_lists(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int search = VEM_SEARCH_CLOSEST; search <= VEM_SEARCH_GROUPS; search += 3)
             for (int held = 1; held <= 3; held += 2) {
                 grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_REAL, 60, 3, 84);
@@ -153,7 +153,7 @@ static void every_allocation_of_a_far_start(void **state)
     (void)state;
     enum { C = 3, D = 2 };
     const double means[C * D] = {1e9, 1e9, 1e9, 2e9, 2e9, 1e9};
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 60, D, 7);
         vem_model *near = grid_start(ctx, &data, (vem_family_kind)family, C), *far = NULL;
         assert_int_equal(vem_model_new(ctx, (vem_family_kind)family, C, D, means, NULL,
@@ -222,7 +222,7 @@ static void every_allocation_of_a_coreset(void **state)
             }
         }
     vem_data_free(rows);
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         vem_options o =
             grid_options(5, (vem_family_kind)family, VEM_PRIOR_FREE, 2, VEM_SINGLE, 3);
         o.coreset = 30;
@@ -251,7 +251,7 @@ static void every_allocation_of_a_sample(void **state)
 static void every_allocation_of_statistics(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 88);
         vem_data *rows = grid_borrow(ctx, &data);
         vem_model *model = grid_start(ctx, &data, VEM_ISO_SHARED, 5), *next = NULL;
@@ -417,7 +417,7 @@ static void every_allocation_of_a_path(void **state)
 static void every_allocation_of_using_a_model(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 82);
         vem_data *rows = grid_borrow(ctx, &data);
         vem_model *model = grid_start(ctx, &data, (vem_family_kind)family, 5);

@@ -36,9 +36,11 @@ static void every_family(void **state)
 {
     const double scale[] = {2, 0.5};
     (void)state;
-    for (int family = 0; family < VEM_BERNOULLI; family++) {
-        vem_model *model = make((vem_family_kind)family), *copy, *back;
+    for (int family = 0; family < VEM_FAMILIES; family++) {
         const int axes = vem_family_axes((vem_family_kind)family);
+        if (axes < 0)
+            continue;
+        vem_model *model = make((vem_family_kind)family), *copy, *back;
         assert_int_equal(vem_model_variance_count(model),
                          (vem_family_shared((vem_family_kind)family) ? 1 : 3) << axes);
         const char *path = io_path("m.npz");
@@ -71,7 +73,9 @@ static void every_family(void **state)
 static void parameters_are_those_fitted(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_BERNOULLI; family++) {
+    for (int family = 0; family < VEM_FAMILIES; family++) {
+        if (vem_family_axes((vem_family_kind)family) < 0)
+            continue;
         vem_model *flat = NULL, *back;
         const int shapes = vem_family_shared((vem_family_kind)family) ? 1 : 3;
         const int64_t fixed = 6 + shapes * (1 + vem_family_axes((vem_family_kind)family));
@@ -113,10 +117,11 @@ static void families_of_counts(void **state)
                  less[] = {-0.25, 1.25, 1, 0}, open_sum[] = {0.5, 0.4, 1, 0};
     vem_model *model, *back, *copy;
     (void)state;
-    for (int family = VEM_BERNOULLI; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < VEM_FAMILIES; family++) {
+        if (vem_family_axes((vem_family_kind)family) >= 0)
+            continue;
         const char *path = io_path("c.npz");
         const int free_numbers = family == VEM_MULTINOMIAL ? 2 : 4;
-        assert_int_equal(vem_family_axes((vem_family_kind)family), -1);
         assert_int_equal(vem_model_new(io_ctx, (vem_family_kind)family, 2, 2, shares,
                                        NULL, NULL, &model),
                          VEM_OK);

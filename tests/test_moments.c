@@ -177,7 +177,7 @@ static void moments_are_those_of_the_rows(void **state)
 {
     (void)state;
     static const int32_t columns[] = {1, 2, MOST_D};
-    for (int f = 0; f < GRID_SHAPED; f++)
+    GRID_EACH_SHAPED (f)
         for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
             const vem_i_family *family = vem_i_family_of(f);
             const int axes = vem_family_axes((vem_family_kind)f);
@@ -196,7 +196,7 @@ static void shapes_are_made_of_what_is_given(void **state)
     enum { D = 3 };
     const double given[D * D] = {2, 3, 5, 7, 11, 13, 17, 19, 23}, scale[D] = {1, 2, 4};
     double shape[D * D];
-    for (int f = 0; f < GRID_SHAPED; f++) {
+    GRID_EACH_SHAPED (f) {
         const vem_i_family *family = vem_i_family_of(f);
         const int axes = vem_family_axes((vem_family_kind)f);
         for (int64_t count = 0; count <= D * D + 1; count++) {

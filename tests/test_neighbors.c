@@ -197,7 +197,7 @@ static void sets_are_sets(void **state)
                                  {2, 1, 2},   {2, 2, 1}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++)
-            for (int family = 0; family < GRID_SHAPED; family++) {
+            GRID_EACH_SHAPED (family) {
                 int32_t clusters = shapes[s][0], held = shapes[s][1];
                 grid_data data =
                     grid_data_new(SET_OVERLAPPING, WEIGHTS_ZEROS, 300, 2, 25);
@@ -236,7 +236,7 @@ static void exact_neighbors_are_the_nearest(void **state)
     const int32_t reaches[] = {2, 5, 62, 63, 64, 65, 80, 99, 100};
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 300, 3, 26);
     for (size_t r = 0; r < sizeof reaches / sizeof *reaches; r++)
-        for (int family = 0; family < GRID_SHAPED; family++) {
+        GRID_EACH_SHAPED (family) {
             int32_t reach = reaches[r];
             vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, CLUSTERS);
             /* Weights from 1 to 2: a cluster need not be the best at its own mean. */

@@ -28,7 +28,7 @@ static void empty_clusters(void **state)
                                  {90, 89, 1, 66}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++)
-            for (int family = 0; family < GRID_SHAPED; family++)
+            GRID_EACH_SHAPED (family)
                 for (int empty = VEM_EMPTY_KEEP; empty <= VEM_EMPTY_RESEED; empty++) {
                     const int32_t *shape = shapes[s];
                     grid_data data =
@@ -130,7 +130,7 @@ static void warm_starts_go_on(void **state)
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 1000, 3, 36);
     for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++)
-        for (int family = 0; family < GRID_SHAPED; family++) {
+        GRID_EACH_SHAPED (family) {
             vem_options o = partial_options(kind, 30, family, 3, 5, 1, 15);
             grid_fit first = grid_run(ctx, &data, &o, NULL);
             partial_assert_sound(&first);
@@ -219,7 +219,7 @@ static void extreme_sizes(void **state)
                                  {40, 3, 2, 100}, {2, 2, 1, 2},   {300, 150, 64, 3}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++)
-            for (int family = 0; family < GRID_SHAPED; family++) {
+            GRID_EACH_SHAPED (family) {
                 grid_data data =
                     grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, shapes[s][0], 2, 39);
                 vem_options o = partial_options(kind, shapes[s][1], family, shapes[s][2],

@@ -70,7 +70,7 @@ static void any_number_of_threads(void **state)
             o.empty = (int)(s % 3);
             any_threads(&data, o);
         }
-    for (int family = VEM_ISO; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED_AFTER (family, VEM_ISO_SHARED) {
         vem_options o =
             partial_options(VEM_SEARCH_ESTIMATED, CLUSTERS, family, 3, 5, 1, 4);
         o.prior = VEM_PRIOR_FREE;
@@ -163,7 +163,7 @@ static void weight_two_is_the_row_twice(void **state)
 {
     (void)state;
     enum { CLUSTERS = 8, HELD = 3, REACH = 4, STEPS = 5, ROWS = 400 };
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++) {
             grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_ZEROS, ROWS, 2, 32);
             int32_t *held = draw_held(ROWS, CLUSTERS, HELD), *held_again;

@@ -59,11 +59,12 @@ static void law_of_f(void **state)
     enum { CLUSTERS = 12, ROWS = 150, STEPS = 8 };
     const int32_t helds[] = {1, 2, 5}, reaches[] = {1, 2, 5, CLUSTERS};
     const int32_t dimensions[] = {1, 3, 20};
-    for (int i = 0; i < GRID_SHAPED * 2 * 2 * 2 * 2 * 2 * 3 * 4; i += grid_stride()) {
+    const int families = grid_shaped_count();
+    for (int i = 0; i < families * 2 * 2 * 2 * 2 * 2 * 3 * 4; i += grid_stride()) {
         int rest = i;
         grid_case c = {.clusters = CLUSTERS};
-        c.family = (vem_family_kind)(rest % GRID_SHAPED);
-        c.prior = (vem_prior_kind)((rest /= GRID_SHAPED) % 2);
+        c.family = grid_shaped(rest % families);
+        c.prior = (vem_prior_kind)((rest /= families) % 2);
         c.precision = (vem_precision)((rest /= 2) % 2);
         c.weights = (rest /= 2) % 2 ? WEIGHTS_ZEROS : WEIGHTS_NONE;
         vem_search_kind kind = (rest /= 2) % 2 ? VEM_SEARCH_EXACT : VEM_SEARCH_ESTIMATED;
@@ -144,7 +145,7 @@ static void assert_same_steps(const grid_fit *a, const grid_fit *b, int64_t n,
 static void reaching_and_holding_all_is_em(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++)
             for (int prior = VEM_PRIOR_FLAT; prior <= VEM_PRIOR_FREE; prior++) {
                 grid_data data =

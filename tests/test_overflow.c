@@ -34,7 +34,7 @@ static void assert_refused(const grid_data *data, vem_precision precision,
 static void sums(void **state)
 {
     (void)state;
-    for (vem_family_kind family = 0; family < (vem_family_kind)GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         grid_data wide = uniform(1000, 2, 1e153, 1), narrow = uniform(1000, 2, 2e18, 2);
         assert_refused(&wide, VEM_DOUBLE, family, "sums of squares");
         /* Fits of diag and full divide by the columns' deviations first: these fit. */
@@ -115,7 +115,7 @@ static void absent(void **state)
     enum { ROWS = 120, COLUMNS = 3 };
     const double places[] = {1, 1e12, 1e25, 1e120, 1e200, 1.7e308};
     for (int precision = 0; precision < 2; precision++)
-        for (vem_family_kind family = 0; family < (vem_family_kind)GRID_SHAPED; family++)
+        GRID_EACH_SHAPED (family)
             for (int k = 0; k < 6; k++) {
                 const int in_range = k < (precision == VEM_SINGLE ? 2 : 4);
                 grid_data data =

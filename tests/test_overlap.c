@@ -156,7 +156,7 @@ static double plain_bound(const shared *s, double *likelihood)
 static void bound_holds(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int set = 0; set <= SET_DUPLICATES; set++) {
             grid_data data = grid_data_new((grid_set)set,
                                            (grid_weights)((family + set) % WEIGHTS_COUNT),
@@ -209,8 +209,8 @@ static void nearest_cells(const shared *s, int64_t *best)
 static void best_weights(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 2 * GRID_SHAPED; kind++) {
-        const int family = kind / 2, narrow = kind % 2;
+    for (int kind = 0; kind < 2 * grid_shaped_count(); kind++) {
+        const int family = (int)grid_shaped(kind / 2), narrow = kind % 2;
         const vem_precision precision = family % 2 ? VEM_DOUBLE : VEM_SINGLE;
         const double tolerance = precision == VEM_SINGLE ? 1e-6 : 1e-9;
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, ROWS, 2, 5);
@@ -260,7 +260,7 @@ static void best_weights(void **state)
 static void partition_is_cells(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, ROWS, 3, 5);
         const vem_options o = grid_options(CLUSTERS, (vem_family_kind)family,
                                            VEM_PRIOR_FREE, CLUSTERS, VEM_DOUBLE, 10);

@@ -112,7 +112,7 @@ static void what_runs_before_counts_what_it_takes(void **state)
 static void plans_of_any_size(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         uint64_t before = 0;
         for (int bits = 20; bits < 60; bits++) {
             uint64_t bytes;
@@ -137,7 +137,7 @@ static void the_plan_is_what_is_taken(void **state)
 #endif
     grid_data thin = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 40000, 1, 83);
     grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 8000, 50, 83);
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int held = 1; held <= 20; held = held == 1 ? 4 : held + 16)
             for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL;
                  seeding++) {

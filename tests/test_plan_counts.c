@@ -56,7 +56,7 @@ static void the_plan_of_sparse_rows(void **state)
     const int64_t shapes[][2] = {{8000, 2000}, {1000, 20000}};
     for (size_t s = 0; s < 2; s++) {
         vem_data *rows = sparse_rows(shapes[s][0], (int32_t)shapes[s][1]);
-        for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++)
+        GRID_EACH_COUNTS (family)
             for (int held = 1; held <= 20; held += 19)
                 for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_AFKMC2;
                      seeding += VEM_SEED_AFKMC2) {
@@ -74,7 +74,7 @@ static void the_plan_of_dense_counts(void **state)
     skip(); /* its allocator keeps no such books */
 #endif
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 3000, 50, 83);
-    for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++) {
+    GRID_EACH_COUNTS (family) {
         grid_suit((vem_family_kind)family, &data);
         for (int held = 1; held <= 20; held += 19)
             for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL;
@@ -95,7 +95,7 @@ static void the_plan_of_starts_and_blocks(void **state)
 #endif
     for (int64_t n = 1000; n <= 5000; n += 4000) {
         vem_data *rows = sparse_rows(n, 2000);
-        for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++) {
+        GRID_EACH_COUNTS (family) {
             vem_options o;
             vem_options_init(&o);
             o.clusters = 8;
@@ -150,7 +150,7 @@ static void the_plan_of_very_many_columns(void **state)
 {
     (void)state;
     enum { WIDE = 30 * 1000 * 1000, SMALL = 1000 * 1000 };
-    for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++) {
+    GRID_EACH_COUNTS (family) {
         vem_options o;
         vem_options_init(&o);
         o.clusters = 2;

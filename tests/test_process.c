@@ -155,7 +155,7 @@ static void work(int who)
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 600, 12, 7);
     vem_data *rows = grid_borrow(ctx, &data);
     const vem_checkpoint state = {.size = sizeof state, .path = paths[who][4]};
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         vem_options o =
             grid_options(4, (vem_family_kind)family, VEM_PRIOR_FREE, 4, VEM_DOUBLE, 8);
         vem_model *model = NULL;

@@ -86,10 +86,10 @@ static void stopped_anywhere(void **state)
     (void)state;
     int models = 0, nothings = 0;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 3000, 4, 102);
-    for (int family = 0; family < GRID_SHAPED; family += 3)
+    for (int k = 0; k < grid_shaped_count(); k += 3)
         for (int64_t stop = 1;; stop++) {
-            vem_options o = grid_options(4, (vem_family_kind)family, VEM_PRIOR_FREE, 2,
-                                         VEM_DOUBLE, 8);
+            vem_options o =
+                grid_options(4, grid_shaped(k), VEM_PRIOR_FREE, 2, VEM_DOUBLE, 8);
             o.seeding = VEM_SEED_PLUSPLUS;
             o.measure = 1;
             o.restarts = 3;

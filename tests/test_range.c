@@ -199,7 +199,7 @@ static void all_magnitudes(void **state)
     static const double sizes[] = {1e-300, 1e-160, 1e-40, 1e-20, 1,
                                    1e10,   1e18,   1e39,  1e160, 1e300};
     enum { SIZES = sizeof sizes / sizeof *sizes };
-    for (int f = 0; f < GRID_SHAPED; f++)
+    GRID_EACH_SHAPED (f)
         for (int k = 0; k<SIZES * SIZES * SIZES; k += grid_stride()> 1 ? 37 : 1) {
             double at = sizes[k % SIZES], spread = sizes[k / SIZES % SIZES];
             double row = sizes[k / SIZES / SIZES];

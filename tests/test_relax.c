@@ -88,7 +88,7 @@ static void relaxed_steps(void **state)
 {
     (void)state;
     static const double relax[] = {1, 1.2, 1.5, 1.9, 1.99};
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int prior = VEM_PRIOR_FLAT; prior <= VEM_PRIOR_FREE; prior++)
             for (int held = 1; held <= 3; held++)
                 for (int k = 0; k < 5; k++) {

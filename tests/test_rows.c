@@ -88,7 +88,7 @@ static void sparse_rows_are_fitted_as_dense_ones(void **state)
     make();
     for (int i = 0; i < N; i++)
         weights[i] = 1 + i % 3;
-    for (int f = GRID_SHAPED; f < VEM_FAMILIES; f++)
+    GRID_EACH_COUNTS (f)
         for (int weighted = 0; weighted < 2; weighted++) {
             grid_data all = {N, D, x, weighted ? weights : NULL};
             vem_data *rows[2] = {NULL};

@@ -176,7 +176,7 @@ static void a_constant_is_certain(void **state)
 static void everything_is_exact(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int kind = 0; kind < WEIGHTS_COUNT; kind++) {
             grid_data data = grid_data_new(SET_OFFSET, (grid_weights)kind, 700, 3, 92);
             vem_model *model = grid_start(ctx, &data, (vem_family_kind)family, 4);

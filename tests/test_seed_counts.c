@@ -87,7 +87,7 @@ static void distances_are_those_of_the_table(void **state)
     static table t;
     static double centers[D * MOST], out[MOST * N];
     double squares[MOST];
-    for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++) {
+    GRID_EACH_COUNTS (family) {
         const vem_i_counts *counts = counts_of(family);
         fill(&t, counts, 3);
         const vem_i_roots roots = {t.sparse, t.totals};
@@ -123,7 +123,7 @@ static void seeds_are_those_of_the_table(void **state)
     (void)state;
     enum { K = 12 };
     static table t;
-    for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++)
+    GRID_EACH_COUNTS (family)
         for (uint64_t seed = 0; seed < 6; seed++) {
             const vem_i_counts *counts = counts_of(family);
             fill(&t, counts, seed);
@@ -193,7 +193,7 @@ static void the_method_goes_by_the_sample(void **state)
     vem_options o, r;
     const int32_t columns[] = {1 << 20, 1 << 25, INT32_MAX};
     vem_options_init(&o);
-    for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++)
+    GRID_EACH_COUNTS (family)
         for (int i = 0; i < 3; i++) {
             const int32_t d = columns[i];
             o.family = family;

@@ -139,7 +139,7 @@ static void cells_have_a_path(void **state)
 static void every_family_has_a_path(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_INTEGER, 300, 3, 4);
         vem_options o;
         vem_options_init(&o);
@@ -211,7 +211,7 @@ static void paths_end_where_rows_do(void **state)
     /* No more clusters than places, whatever rounding makes of their variances. */
     same.n = 50;
     for (int64_t places = 1; places <= 4; places++)
-        for (int family = 0; family < GRID_SHAPED; family++) {
+        GRID_EACH_SHAPED (family) {
             for (int64_t i = 0; i < 100; i++)
                 same.x[i] = 0.1257302211 * (double)(1 + i / 2 % places) +
                             (i % 2 ? 0.6404226504 : 0);
@@ -244,7 +244,7 @@ static void paths_are_read_as_written(void **state)
     const int handle = mkstemps(file, 4);
     assert_true(handle >= 0);
     close(handle);
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 200, 2, 9);
         vem_options o;
         vem_options_init(&o);

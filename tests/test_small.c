@@ -122,7 +122,7 @@ static void a_factor_changes_the_units_alone(void **state)
 static void single_after_double(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, N, D, 7),
                   small = multiplied(&data, 1e-25);
         vem_options o;
@@ -213,7 +213,7 @@ static void floors_that_rounding_meets(void **state)
 static void floors_of_loops_agree(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
             grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, N, 4, 3);
             for (int64_t i = 0; i < N * 4; i++)
@@ -276,7 +276,7 @@ static void weights_sum_to_one(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, N, D, 7);
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         vem_options o;
         vem_options_init(&o);
         o.clusters = CLUSTERS;
@@ -299,7 +299,7 @@ static void one_cluster_takes_no_swaps(void **state)
 {
     (void)state;
     for (int family = 0; family < VEM_FAMILIES; family++)
-        for (int swaps = 0; swaps < (family < GRID_SHAPED ? 2 : 1); swaps++) {
+        for (int swaps = 0; swaps < (grid_is_shaped(family) ? 2 : 1); swaps++) {
             grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, N, 3, 3);
             grid_suit((vem_family_kind)family, &data);
             vem_options o;

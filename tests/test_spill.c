@@ -60,7 +60,7 @@ static void the_same_bits_for_every_search(void **state)
             for (int weights = WEIGHTS_NONE; weights <= WEIGHTS_REAL;
                  weights += WEIGHTS_REAL) {
                 grid_data data = grid_data_new(SET_OVERLAPPING, (grid_weights)weights,
-                                               1500, family < GRID_SHAPED ? 5 : 12, 71);
+                                               1500, grid_is_shaped(family) ? 5 : 12, 71);
                 grid_suit((vem_family_kind)family, &data);
                 vem_options o =
                     grid_options(24, (vem_family_kind)family, VEM_PRIOR_FREE,
@@ -68,8 +68,8 @@ static void the_same_bits_for_every_search(void **state)
                                  (vem_precision)(search % 2), 5);
                 o.search = search;
                 o.seeding = (family + search) % 2 ? VEM_SEED_TWO_LEVEL : VEM_SEED_AFKMC2;
-                o.standardize = weights > 0 && family < GRID_SHAPED;
-                o.normalize = search == VEM_SEARCH_CLOSEST && family < GRID_SHAPED;
+                o.standardize = weights > 0 && grid_is_shaped(family);
+                o.normalize = search == VEM_SEARCH_CLOSEST && grid_is_shaped(family);
                 o.empty = VEM_EMPTY_RESEED;
                 o.measure = VEM_MEASURE_EXACT;
                 o.threads = 2;

@@ -156,7 +156,7 @@ static void better_mixtures(void **state)
     (void)state;
     enum { SEEDS = 3 };
     grid_data data = overlapping(2500, 3, 8, 312);
-    for (int family = VEM_ISO; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED_AFTER (family, VEM_ISO_SHARED) {
         double mean = 0, once = 0;
         for (int seed = 1; seed <= SEEDS; seed++) {
             vem_options o = ours(8, family);
@@ -254,7 +254,7 @@ static void any_threads(void **state)
 static void counts_of_any_kind(void **state)
 {
     (void)state;
-    for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++)
+    GRID_EACH_COUNTS (family)
         for (int64_t n = 300; n <= 9300; n += 9000) {
             grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, n, 3, 325);
             grid_suit((vem_family_kind)family, &data);

@@ -118,7 +118,7 @@ static void fits(void **state)
         {VEM_SEARCH_EXACT, 2, 4},   {VEM_SEARCH_ESTIMATED, 2, 4},
         {VEM_SEARCH_GROUPS, 1, 4},
     };
-    for (vem_family_kind family = 0; family < (vem_family_kind)GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (size_t s = 0; s < sizeof searches / sizeof *searches; s++)
             for (int k = 0; k < 4; k++) {
                 const far_case c = {.family = family,
@@ -185,7 +185,7 @@ static double free_energy_of(const vem_stats *stats)
 static void parts(void **state)
 {
     (void)state;
-    for (vem_family_kind family = 0; family < (vem_family_kind)GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int run = 0; run < 8; run++) {
             const int k = run / 2, halves = run % 2;
             far_case c = {.family = family,

@@ -377,10 +377,12 @@ static void rounds_keep_their_promise(void **state)
     static const int searches[] = {VEM_SEARCH_CLOSEST, VEM_SEARCH_GROUPS,
                                    VEM_SEARCH_EXACT, VEM_SEARCH_ESTIMATED};
     int64_t swaps[4] = {0};
-    int64_t of_family[GRID_SHAPED] = {0};
-    for (int index = 0; index < GRID_SHAPED * 2 * 3 * 2 * 3 * 4 * 2; index += STRIDE) {
-        int at = index, family = at % GRID_SHAPED, prior = (at /= GRID_SHAPED) % 2,
-            held = 1 + (at /= 2) % 3;
+    int64_t of_family[VEM_FAMILIES] = {0};
+    const int families = grid_shaped_count();
+    for (int index = 0; index < families * 2 * 3 * 2 * 3 * 4 * 2;
+         index += grid_turns(STRIDE)) {
+        int at = index, family = (int)grid_shaped(at % families),
+            prior = (at /= families) % 2, held = 1 + (at /= 2) % 3;
         int precision = (at /= 3) % 2, weights = (at /= 2) % 3, search = (at /= 3) % 4;
         grid_set set = at / 4 ? SET_SEPARATED : SET_OVERLAPPING;
         int32_t d = index % 7 % 2 ? 2 : vem_family_axes(family) == 0 ? 18 : 5;
@@ -421,7 +423,7 @@ static void rounds_keep_their_promise(void **state)
     }
     for (int held = 0; held < 3; held++)
         assert_true(swaps[held] > 0);
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         assert_true(of_family[family] > 0);
 }
 

@@ -102,7 +102,7 @@ static void one_swap_repairs(void **state)
     (void)state;
     grid_data data = blobs(2, 50, 30);
     const int64_t rows[] = {0, 1, 50, 100}; /* none in the last blob */
-    for (int family = 0; family < GRID_SHAPED; family++)
+    GRID_EACH_SHAPED (family)
         for (int held = 1; held <= 2; held++)
             for (int search = VEM_SEARCH_CLOSEST; search < VEM_SEARCH_COUNT; search++)
                 for (int swaps = 0; swaps <= 1; swaps++) {
@@ -392,7 +392,7 @@ static void a_given_start_needs_lists(void **state)
     (void)state;
     grid_data data = blobs(2, 50, 30);
     const int64_t rows[] = {0, 1, 50, 100};
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         vem_model *start = start_at(&data, (vem_family_kind)family, rows, 4);
         vem_options o =
             grid_options(4, (vem_family_kind)family, VEM_PRIOR_FLAT, 4, VEM_DOUBLE, 20);

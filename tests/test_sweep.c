@@ -20,7 +20,7 @@ static void all_steps_are_told(void **state)
 {
     (void)state;
     grid_data data = heaps(CLUMPS, ROWS, 2, 12, 0, NULL);
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         found f;
         assert_int_equal(sweep(&data, (vem_family_kind)family, 2, CLUMPS, &f), VEM_OK);
         const vem_summary *s = vem_report_summary(f.report);
@@ -51,7 +51,7 @@ static void paths_end_with_distinct_rows(void **state)
     grid_data data = heaps(CLUMPS, ROWS, 2, 12, 0, NULL);
     for (int64_t i = 6; i < 2 * data.n; i++)
         data.x[i] = data.x[i - 6];
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED (family) {
         found f;
         assert_int_equal(sweep(&data, (vem_family_kind)family, 5, 8, &f), VEM_BAD_DATA);
         assert_non_null(strstr(vem_ctx_message(ctx), "3 distinct rows, 5 clusters"));

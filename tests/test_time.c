@@ -322,7 +322,7 @@ static void more_time_never_gives_less(void **state)
     const int64_t n = 1000000;
     double *values;
     vem_data *data = many_rows(&values, n);
-    for (int family = VEM_AUTO; family < GRID_SHAPED; family++)
+    for (int family = VEM_AUTO; family < VEM_FAMILIES; family = grid_shaped_after(family))
         for (int measure = VEM_MEASURE_NONE; measure <= VEM_MEASURE_EXACT; measure++) {
             int64_t rows = 0, sizes = 0, sampled = 1;
             vem_options o;
@@ -371,7 +371,7 @@ static void fewer_held_before_steps(void **state)
     (void)state;
     double *values;
     vem_data *data = many_rows(&values, 100000);
-    for (int family = VEM_ISO; family < GRID_SHAPED; family++) {
+    GRID_EACH_SHAPED_AFTER (family, VEM_ISO_SHARED) {
         int64_t held = 0, changes = 0;
         vem_options o;
         vem_options_init(&o);

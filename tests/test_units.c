@@ -10,12 +10,13 @@
 enum { N = 600, D = 4, CLUSTERS = 5 };
 
 /* The next family of the table after this one whose shapes follow the units of the columns; -1 is
- * before the first, and GRID_SHAPED after the last. */
+ * before the first, and VEM_FAMILIES after the last. */
 static int next_by_column(int family)
 {
     do
         family++;
-    while (family < GRID_SHAPED && !vem_i_family_of(family)->by_column);
+    while (family < VEM_FAMILIES &&
+           !(grid_is_shaped(family) && vem_i_family_of(family)->by_column));
     return family;
 }
 
@@ -140,7 +141,7 @@ static void rescaling_a_column_rescales_the_model(void **state)
     const double powers[D] = {0x1p40, 0x1p-30, 1, 0x1p3},
                  any[D] = {1e5, 1.0 / 7, 1e-4, 3};
     for (int set = 0; set < SET_COUNT; set++)
-        for (int f = next_by_column(-1); f < GRID_SHAPED; f = next_by_column(f))
+        for (int f = next_by_column(-1); f < VEM_FAMILIES; f = next_by_column(f))
             for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
                 grid_data data = grid_data_new((grid_set)set, WEIGHTS_NONE, N, D, 7);
                 vem_options o = ask((vem_family_kind)f);
@@ -198,7 +199,7 @@ static void the_floor_is_a_share_of_the_column(void **state)
     (void)state;
     const double wide[D] = {1e6, 1, 1e-3, 1e-6}, narrow[D] = {30, 1, 0.1, 3};
     const double floors[] = {1e-6, 1e-3}, scale[D] = {2, 0.5, 3, 1};
-    for (int f = next_by_column(-1); f < GRID_SHAPED; f = next_by_column(f))
+    for (int f = next_by_column(-1); f < VEM_FAMILIES; f = next_by_column(f))
         for (int k = 0; k < 4; k++) {
             const int e = k % 2, keeps = k / 2;
             const double *factors = keeps ? narrow : wide;
@@ -267,7 +268,7 @@ static void a_constant_column(void **state)
     (void)state;
     const double values[] = {0, 5, -2e8, 1e-7};
     for (int k = 0; k < 4; k++)
-        for (int f = next_by_column(-1); f < GRID_SHAPED; f = next_by_column(f))
+        for (int f = next_by_column(-1); f < VEM_FAMILIES; f = next_by_column(f))
             for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
                 grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, D, 5);
                 for (int64_t i = 0; i < N; i++)
@@ -292,7 +293,7 @@ static void errors_in_the_units_of_the_data(void **state)
 {
     (void)state;
     const double factors[D] = {1e4, 1, 1e-2, 30};
-    for (int f = next_by_column(-1); f < GRID_SHAPED; f = next_by_column(f))
+    for (int f = next_by_column(-1); f < VEM_FAMILIES; f = next_by_column(f))
         for (int coreset = 0; coreset < 2; coreset++)
             for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
                 grid_data plain = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, N, D, 9);
