@@ -74,6 +74,14 @@ references() {
         grep -rnowE '(METHODS|INTERFACE|DESIGN|STYLE|PERFORMANCE)\.md|METHODS [0-9.]+' \
             include src cli tests fuzz examples docs ./*.md | sed 's/:[0-9]*:/:/'
     } | sort -u)
+    # Sources that are named without their folder: somewhere there is such a file.
+    while IFS=: read -r place target; do
+        echo "$place: there is no $target."; bad=1
+    done < <(grep -roHP '(?<![A-Za-z0-9_/.<*-])[a-z][a-z0-9_]+\.(c|h|inc)\b' \
+                 --include='*.[ch]' --include='*.inc' --include='*.md' --exclude=faults.md \
+                 --exclude=install.md include src cli python tests fuzz examples docs ./*.md |
+             sort -u | awk -F: 'NR == FNR { known[$1] = 1; next } !($2 in known)' \
+                 <(git ls-files '*.c' '*.h' '*.inc' | sed 's|.*/||') -)
     return "$bad"
 }
 

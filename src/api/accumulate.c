@@ -269,8 +269,8 @@ static vem_status check_resolved(vem_i_run *run, const vem_options *o)
     return VEM_OK;
 }
 
-static vem_status settle(vem_i_run *run, const vem_model *model, const vem_data *data,
-                         const vem_options *options, vem_options *resolved)
+static vem_status resolve(vem_i_run *run, const vem_model *model, const vem_data *data,
+                          const vem_options *options, vem_options *resolved)
 {
     vem_options asked = *options;
     if (model->d != data->d)
@@ -398,7 +398,7 @@ vem_status vem_accumulate(vem_ctx *ctx, const vem_model *model, const vem_data *
     vem_options asked = {0}, resolved = {0};
     vem_status status = vem_i_options_in(run, options, &asked);
     if (status == VEM_OK)
-        status = settle(run, model, data, &asked, &resolved);
+        status = resolve(run, model, data, &asked, &resolved);
     if (status == VEM_OK && resolved.threads > 0)
         run->threads = vem_i_threads_had((int)resolved.threads);
     if (status == VEM_OK && resolved.memory != VEM_AUTO)

@@ -164,7 +164,7 @@ static vem_status merge(vem_i_run *run, const vem_stream *s, const bucket *a,
 }
 
 /* The pending bucket finds its level. What fails leaves it pending, and nothing is lost. */
-static vem_status settle(vem_i_run *run, vem_stream *s)
+static vem_status carry(vem_i_run *run, vem_stream *s)
 {
     while (s->pending.x) {
         bucket *level = &s->levels[s->place], reduced;
@@ -266,7 +266,7 @@ vem_status vem_stream_add(vem_ctx *ctx, vem_stream *stream, const vem_data *batc
             stream->place = 0;
             stream->open = (bucket){0};
         }
-        status = settle(run, stream);
+        status = carry(run, stream);
         if (status == VEM_OK && !stream->open.x)
             status = take_bucket(run, stream, stream->m, &stream->open);
         if (status == VEM_OK)

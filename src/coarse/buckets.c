@@ -182,8 +182,8 @@ static vem_status divide(vem_i_run *run, making *m, const int32_t *list, int64_t
 }
 
 /* n means from `first` on to their nearest centers, sorted by those. */
-static vem_status settle(vem_i_run *run, making *m, int64_t first, int32_t n,
-                         const vem_model *centers, vem_i_scorer *scorer)
+static vem_status sort_in(vem_i_run *run, making *m, int64_t first, int32_t n,
+                          const vem_model *centers, vem_i_scorer *scorer)
 {
     const vem_view view = means_at(m, first, n);
     vem_i_scorer_prepare(run, centers, scorer);
@@ -221,7 +221,7 @@ static vem_status make_regions(vem_i_run *run, making *m)
     if (status != VEM_OK)
         return status;
     narrow_means(m, m->live, n);
-    status = settle(run, m, 0, (int32_t)n, m->regions, &b->coarse);
+    status = sort_in(run, m, 0, (int32_t)n, m->regions, &b->coarse);
     if (status != VEM_OK)
         return status;
     for (int32_t r = 0; r < b->regions; r++) {
@@ -249,7 +249,7 @@ static vem_status make_buckets(vem_i_run *run, making *m, int32_t region, int32_
     vem_status status =
         divide(run, m, m->live + first, first, n, m->inside, &m->scorer, region + 1);
     if (status == VEM_OK)
-        status = settle(run, m, first, n, m->inside, &m->scorer);
+        status = sort_in(run, m, first, n, m->inside, &m->scorer);
     if (status != VEM_OK)
         return status;
     b->region_starts[region] = b->count;

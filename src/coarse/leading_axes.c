@@ -196,7 +196,7 @@ static void narrow(task *t)
 }
 
 /* From rows a that span what K stretches most, with b = a K, to the axes of K in there. */
-static int settle(vem_i_run *run, task *t, double *axes)
+static int to_axes(vem_i_run *run, task *t, double *axes)
 {
     const int64_t m = t->wanted;
     for_rows(run, t, gram_rows);
@@ -235,7 +235,7 @@ static int find(vem_i_run *run, task *t, double *axes)
         narrow(t);
     }
     step(run, t);
-    return settle(run, t, axes);
+    return to_axes(run, t, axes);
 }
 
 vem_status vem_i_axes_find(vem_i_run *run, const vem_i_axes_sample *sample,

@@ -158,7 +158,7 @@ static void add_spreads(const vem_i_tree *tree, int64_t begin, int64_t rows,
 
 /* From sums about a point to sums about the mean. 0 if the point lies so far off that
  * they should be taken again. */
-static int settle(const vem_i_tree *tree, vem_i_tree_sums out, double *sum)
+static int about_mean(const vem_i_tree *tree, vem_i_tree_sums out, double *sum)
 {
     static const double FAR = 1 << 16;
     const int64_t d = tree->view->d;
@@ -197,7 +197,7 @@ static int sum_about(const vem_i_tree *tree, int64_t begin, int64_t rows, int th
         view->kernels->moments(vem_i_tree_row(tree, begin), d, rows, d,
                                tree->weights ? tree->weights + begin : NULL, out.mean,
                                sum, out.scatter);
-    return settle(tree, out, sum);
+    return about_mean(tree, out, sum);
 }
 
 void vem_i_tree_sum(const vem_i_tree *tree, int64_t begin, int64_t rows, int thread,

@@ -109,7 +109,7 @@ static void hold(caps *t, uint32_t row, int32_t c, double bid)
 }
 
 /* Whoever bid least goes, as long as the cluster stays full without. */
-static void settle(caps *t, int32_t c)
+static void let_go(caps *t, int32_t c)
 {
     vem_i_cap_rows *r = &t->rows;
     for (;;) {
@@ -173,7 +173,7 @@ static void bid(caps *t, uint32_t row)
     next = fmin(next, horizon);
     vem_i_cap_enter(r, row, best);
     hold(t, row, c, isinf(next) ? INFINITY : r->price[c] + (next - cost) + t->over);
-    settle(t, c);
+    let_go(t, c);
 }
 
 static int compare(const void *a, const void *b)
@@ -208,7 +208,7 @@ static void begin_bids(caps *t)
     t->over = told > 0 ? t->told_gaps[told / 2] : 1;
     t->over = r->all ? HARDLY_OVER * t->over : fmin(t->over, OVER * 0.5 * r->view->d);
     for (int32_t c = 0; c < r->clusters; c++)
-        settle(t, c);
+        let_go(t, c);
 }
 
 /* 1: somebody wanted an end. */

@@ -1,5 +1,5 @@
 /* Shared by the files that give halves shapes: of items that are all there (shape.c), and of items that
- * processes share (shape_apart.c). */
+ * processes share (swap_apart.c). */
 #ifndef VEM_MOVES_SHAPE_INSIDE_H
 #define VEM_MOVES_SHAPE_INSIDE_H
 
