@@ -15,6 +15,7 @@ static vem_data *rows, *few; /* few: for verbs of many fits */
 static vem_data *many;       /* of which measures take a sample */
 static vem_data *sparse;     /* the counts of rows, where the others need them */
 static const vem_data *fitted;
+static vem_model *begun; /* what fits begin with; NULL: a seeding */
 
 static vem_options wanted(void)
 {
@@ -57,10 +58,12 @@ static vem_status fit(uint64_t *digest)
     const vem_options o = wanted();
     vem_model *model = NULL;
     vem_report *report = NULL;
-    const vem_status status = vem_fit(ctx, fitted, &o, NULL, &model, &report);
+    const vem_status status = vem_fit(ctx, fitted, &o, begun, &model, &report);
     assert_true((status == VEM_OK) == (model && report));
     if (status == VEM_OK)
         mix_model(digest, model), mix_report(digest, report);
+    for (int64_t t = 0; status == VEM_OK && t < vem_report_trace_count(report); t++)
+        mix_text(digest, vem_report_trace(report)[t].move);
     vem_model_free(model);
     vem_report_free(report);
     return status;
@@ -116,6 +119,38 @@ static void every_allocation_of_fits(void **state)
                  sampled[i]);
         each_allocation(sampled[i], fit, 10);
     }
+}
+
+/* A cluster that is far from all rows is dropped, or put elsewhere, whatever fails before: what is made
+ * about it does not depend on memory that there may not be. */
+static void every_allocation_of_fits_with_empty_clusters(void **state)
+{
+    (void)state;
+    double means[4 * D] = {0}, variances[4] = {1, 1, 1, 1};
+    for (int j = 0; j < D; j++)
+        means[j] = 1e4;
+    for (int c = 1; c < 4; c++)
+        assert_int_equal(vem_data_get(ctx, rows, 20 * c, 1, means + (size_t)c * D),
+                         VEM_OK);
+    assert_int_equal(vem_model_new(ctx, VEM_ISO, 4, D, means, NULL, variances, &begun),
+                     VEM_OK);
+    static const char *const about[] = {"drop", "reseed"};
+    char line[120];
+    words = line;
+    fitted = rows;
+    for (int k = 0; k < 2; k++) {
+        snprintf(line, sizeof line,
+                 "algorithm gmm family iso held 1 search closest max_steps 6 empty %s",
+                 about[k]);
+        const vem_options o = wanted();
+        vem_report *report = NULL;
+        assert_int_equal(vem_fit(ctx, fitted, &o, begun, NULL, &report), VEM_OK);
+        assert_string_equal(vem_report_trace(report)[0].move, about[k]);
+        vem_report_free(report);
+        each_allocation(about[k], fit, 10);
+    }
+    vem_model_free(begun);
+    begun = NULL;
 }
 
 /* ---- Numbers of clusters ---- */
@@ -396,6 +431,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_way_back),
         cmocka_unit_test(every_allocation_of_fits),
+        cmocka_unit_test(every_allocation_of_fits_with_empty_clusters),
         cmocka_unit_test(every_allocation_of_selections),
         cmocka_unit_test(every_allocation_of_measures),
     };

@@ -22,30 +22,37 @@ static int is_empty(const vem_i_em *em, int32_t c)
     return *vem_i_stats_mass(&em->stats, c) <= 0;
 }
 
+/* ---- drop ---- */
+
+/* A number for each cluster. */
+static vem_status create_map(vem_i_em *em, void **state)
+{
+    int32_t *map = NULL;
+    const vem_status status =
+        vem_i_take(em->run, &map, (size_t)em->model->capacity, sizeof *map);
+    *state = map;
+    return status;
+}
+
 static int64_t drop(vem_i_em *em, void *state)
 {
-    (void)state;
+    int32_t *map = state;
     vem_model *model = em->model;
     int32_t kept = 0, before = model->clusters;
-    /* A number for each cluster, in the few steps that come to it; so is the heap below. */
-    int32_t *map = vem_i_alloc((size_t)before, sizeof *map);
-    if (!map)
-        return -1; /* without memory for the move, it is not made */
     for (int32_t c = 0; c < before; c++) {
         map[c] = is_empty(em, c) ? -1 : kept;
         if (map[c] >= 0)
             vem_i_model_put(model, c, model, kept++);
     }
-    if (kept == 0) { /* nothing has been put anywhere */
-        vem_i_free(map);
+    if (kept == 0) /* nothing has been put anywhere */
         return -1; /* without rows that weigh anything there is nothing to go by */
-    }
     model->clusters = kept;
     vem_i_normalize_weights(model);
     vem_i_estep_renumber(em->estep, &em->posterior, map, kept);
-    vem_i_free(map);
     return before - kept;
 }
+
+/* ---- reseed ---- */
 
 /* Squared distance of an item from the mean of its most probable cluster, as it was in
  * the E-step: the scorer still holds that model. */
@@ -105,6 +112,39 @@ static void heap_offer(pick *heap, int64_t *size, int64_t count, pick offered)
     heap[at] = offered;
 }
 
+/* What is drawn, and the rows of that as values of the view where another process may have them. */
+typedef struct drawn {
+    pick *picks;      /* their number (as an item), then a heap of them */
+    int64_t *numbers; /* or NULL, as `rows` */
+    char *rows;
+} drawn;
+
+static void free_drawn(void *state)
+{
+    drawn *t = state;
+    vem_i_free(t->picks);
+    vem_i_free(t->numbers);
+    vem_i_free(t->rows);
+    vem_i_free(t);
+}
+
+static vem_status create_drawn(vem_i_em *em, void **state)
+{
+    drawn *t;
+    vem_status status = vem_i_take_structs(em->run, &t, 1, sizeof *t);
+    if (status != VEM_OK)
+        return status;
+    *state = t;
+    const size_t clusters = (size_t)em->model->capacity,
+                 others = em->run->comm ? clusters : 0;
+    const vem_i_room rooms[] = {
+        {&t->picks, clusters + 1, sizeof *t->picks, 0},
+        {&t->numbers, others, sizeof *t->numbers, 0},
+        {&t->rows, others, (size_t)em->view->d * em->view->kernels->element, 0},
+    };
+    return vem_i_take_rooms(em->run, rooms, VEM_I_COUNT(rooms));
+}
+
 /* All items are offered one after the other, of several processes too: the heap goes from one to the
  * next. Its picks come after its size. */
 typedef struct offers {
@@ -130,22 +170,16 @@ static void offer_own(void *arg, void *state)
     }
 }
 
-/* The rows that were picked, as values of the view; without memory for them NULL. */
-static char *rows_of(const vem_i_em *em, const pick *heap, int64_t count)
+/* Row k of those that were picked. */
+static void put_row(const vem_i_em *em, const drawn *t, int64_t k, double *mean)
 {
-    const size_t row = (size_t)em->view->d * em->view->kernels->element;
-    char *rows = vem_i_alloc((size_t)count, row);
-    int64_t *numbers = vem_i_alloc((size_t)count, sizeof *numbers);
-    if (rows && numbers) {
-        for (int64_t k = 0; k < count; k++)
-            numbers[k] = heap[k].item;
-        vem_i_view_rows(em->run, em->view, numbers, count, rows);
-    } else {
-        vem_i_free(rows);
-        rows = NULL;
-    }
-    vem_i_free(numbers);
-    return rows;
+    const vem_view *view = em->view;
+    if (t->rows)
+        vem_i_widen(view->kernels,
+                    t->rows + (size_t)k * (size_t)view->d * view->kernels->element,
+                    view->d, mean);
+    else
+        vem_i_view_widen(view, t->picks[1 + k].item - view->first, mean);
 }
 
 /* The cluster is told to whoever has the item, or what it held. */
@@ -197,7 +231,7 @@ static int led_nowhere(const vem_i_em *em)
 
 static int64_t reseed(vem_i_em *em, void *state)
 {
-    (void)state;
+    const drawn *t = state;
     if (em->reseeds++ >= RESEED_ROUNDS || led_nowhere(em))
         return -1;
     vem_model *model = em->model;
@@ -205,24 +239,21 @@ static int64_t reseed(vem_i_em *em, void *state)
     int32_t first = -1; /* of the clusters that are moved */
     for (int32_t c = 0; c < model->clusters; c++)
         empty += is_empty(em, c);
-    pick *picks = vem_i_calloc((size_t)empty + 1, sizeof *picks);
-    if (!picks || empty == model->clusters) {
-        vem_i_free(picks); /* without memory for the move, it is not made */
+    if (empty == model->clusters)
         return -1;
-    }
+    const size_t bytes = ((size_t)empty + 1) * sizeof *t->picks;
+    memset(t->picks, 0, bytes);
     offers own = {em, empty};
     if (em->run->comm)
-        vem_i_comm_turn(em->run->comm, picks, ((size_t)empty + 1) * sizeof *picks,
-                        offer_own, &own);
+        vem_i_comm_turn(em->run->comm, t->picks, bytes, offer_own, &own);
     else
-        offer_own(&own, picks);
-    const pick *heap = picks + 1;
-    const int64_t size = picks->item;
-    char *rows = NULL;
-    if (em->run->comm && size > 0 && !(rows = rows_of(em, heap, size))) {
-        vem_i_free(picks);
-        return -1;
-    }
+        offer_own(&own, t->picks);
+    const pick *heap = t->picks + 1;
+    const int64_t size = t->picks->item;
+    for (int64_t k = 0; t->rows && k < size; k++)
+        t->numbers[k] = heap[k].item;
+    if (t->rows && size > 0)
+        vem_i_view_rows(em->run, em->view, t->numbers, size, t->rows);
     for (int32_t c = 0; c < model->clusters && used < size; c++) {
         if (!is_empty(em, c))
             continue;
@@ -236,27 +267,23 @@ static int64_t reseed(vem_i_em *em, void *state)
         }
         vem_i_model_put(model, first, model, c);
         double *mean = model->means + c * (int64_t)model->d;
-        if (rows)
-            vem_i_widen(em->view->kernels,
-                        rows + (size_t)(at - heap) * (size_t)model->d *
-                                   em->view->kernels->element,
-                        model->d, mean);
-        else
-            vem_i_view_widen(em->view, at->item - em->view->first, mean);
+        put_row(em, t, at - heap, mean);
         vem_i_begin_at_row(model->family, &em->constraints, model->d, mean);
         place(em, c, at);
     }
     if (em->constraints.prior != VEM_PRIOR_FLAT)
         vem_i_normalize_weights(model);
-    vem_i_free(rows);
-    vem_i_free(picks);
     return used;
 }
 
 /* Neither has a price nor an undo: F may fall, and they were asked for. */
 const vem_i_move vem_i_move_drop = {.name = VEM_I_MOVE_DROP,
                                     .when = VEM_I_AFTER_M,
+                                    .create = create_map,
+                                    .free = vem_i_free,
                                     .make = drop};
 const vem_i_move vem_i_move_reseed = {.name = VEM_I_MOVE_RESEED,
                                       .when = VEM_I_AFTER_M,
+                                      .create = create_drawn,
+                                      .free = free_drawn,
                                       .make = reseed};
