@@ -26,7 +26,8 @@ static void add_own(void *arg, double *sums, int64_t from, int64_t to)
 static void *work(void *arg)
 {
     process *t = arg;
-    t->sum = vem_i_comm_shards(&t->comm, t->values + t->from, t->to - t->from, t->total);
+    const vem_i_run run = {.ctx = ctx, .comm = &t->comm};
+    t->sum = vem_i_comm_shards(&run, t->values + t->from, t->to - t->from, t->total);
     vem_i_comm_chain(&t->comm, t->chained, t->wide, add_own, t);
     return NULL;
 }
@@ -106,9 +107,37 @@ static void alone_there_is_one_clock(void **state)
     vem_i_comm comm = process_of(1, 2);
     vem_i_run run = {.deadline = 7};
     assert_true(vem_i_comm_alone(&run).deadline == 7);
-    run.comm = &comm;
+    run.comm = run.peers = &comm;
     assert_true(vem_i_comm_alone(&run).deadline == 0);
     assert_null(vem_i_comm_alone(&run).comm);
+}
+
+static void nothing(vem_i_comm *comm, vem_i_combining how, void *values, size_t count)
+{
+    (void)comm, (void)how, (void)values, (void)count;
+}
+
+/* What ends a run is told as it is: in the process that could not go on by its own status and sentence, in
+ * the others as a process that is gone. */
+static void a_failure_keeps_its_sentence(void **state)
+{
+    (void)state;
+    vem_i_comm comm = {.rank = 1, .size = 2, .combine = nothing};
+    vem_i_watch watch = {0};
+    vem_i_run run = {.ctx = ctx, .watch = &watch, .comm = &comm, .peers = &comm};
+    assert_int_equal(vem_i_comm_agree(&run), VEM_OK);
+    assert_int_equal(vem_i_comm_fail(&comm, vem_i_fail_memory(&run, 12345)),
+                     VEM_NO_MEMORY);
+    char sentence[200];
+    snprintf(sentence, sizeof sentence, "%s", vem_ctx_message(ctx));
+    assert_int_equal(vem_i_comm_agree(&run), VEM_NO_MEMORY);
+    assert_string_equal(vem_ctx_message(ctx), sentence);
+    comm = (vem_i_comm){.rank = 0, .size = 2, .failed = 1, .combine = nothing};
+    assert_int_equal(vem_i_comm_agree(&run), VEM_IO_ERROR);
+    assert_non_null(strstr(vem_ctx_message(ctx), "Another process is gone"));
+    /* The first that is known counts: one that is gone is not blamed on what follows here. */
+    vem_i_comm_fail(&comm, VEM_NO_MEMORY);
+    assert_int_equal(vem_i_comm_agree(&run), VEM_IO_ERROR);
 }
 
 int main(void)
@@ -117,6 +146,7 @@ int main(void)
         cmocka_unit_test(sums_are_those_of_one),
         cmocka_unit_test(shards_are_counted_once),
         cmocka_unit_test(alone_there_is_one_clock),
+        cmocka_unit_test(a_failure_keeps_its_sentence),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -69,6 +69,17 @@ vem_i_run vem_i_comm_whole(const vem_i_run *run)
     return whole;
 }
 
+vem_status vem_i_comm_lost(vem_i_run *run)
+{
+    const vem_i_comm *comm = run->peers;
+    if (!comm || !comm->failed)
+        return VEM_OK;
+    return comm->own != VEM_OK
+               ? comm->own
+               : vem_i_fail(run, VEM_IO_ERROR,
+                            "Another process is gone, and the run cannot go on.");
+}
+
 vem_status vem_i_comm_agree(vem_i_run *run)
 {
     vem_i_comm *comm = run->peers;
@@ -80,8 +91,7 @@ vem_status vem_i_comm_agree(vem_i_run *run)
     int64_t told[] = {run->watch->asked, comm->rank == 0 ? (int64_t)(seconds * 1e9) : 0};
     comm->combine(comm, VEM_I_SUM_INT, told, timed ? 2 : 1);
     if (comm->failed)
-        return vem_i_fail(run, VEM_IO_ERROR,
-                          "Another process is gone, and the run cannot go on.");
+        return vem_i_comm_lost(run);
     if (told[0] > 0)
         run->watch->stop = 1;
     if (timed)

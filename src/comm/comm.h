@@ -34,6 +34,7 @@ typedef enum vem_i_combining {
 typedef struct vem_i_comm {
     int rank, size;
     int failed;     /* what went on between processes is lost */
+    vem_status own; /* why, where it is for this one; VEM_OK: another one is gone */
     uint64_t bytes; /* that this process has sent, or told all, so far */
     void *state;
     /* How it is done (mpi.c). */
@@ -70,8 +71,19 @@ void vem_i_comm_turn(vem_i_comm *comm, void *state, size_t bytes,
                      void (*change)(void *arg, void *state), void *arg);
 /* vem_i_sum of `total` values, of which this process has `count`, after those of the processes
  * before it. */
-double vem_i_comm_shards(vem_i_comm *comm, const double *values, int64_t count,
+double vem_i_comm_shards(const vem_i_run *run, const double *values, int64_t count,
                          int64_t total);
+/* What this process could not do, as the run's message says, ends what goes on between all; and that is
+ * what `agree` returns here. */
+static inline vem_status vem_i_comm_fail(vem_i_comm *comm, vem_status status)
+{
+    if (!comm->failed)
+        comm->own = status;
+    comm->failed = 1;
+    return status;
+}
+/* What is lost, as a status with its sentence; VEM_OK: nothing. */
+vem_status vem_i_comm_lost(vem_i_run *run);
 /* Was a stop asked for anywhere? Then all stop: run->watch->stop. And what is the time (vem_i_now)?
  * Else VEM_OK, or a failure. */
 vem_status vem_i_comm_agree(vem_i_run *run);

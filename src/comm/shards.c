@@ -72,21 +72,28 @@ static double walk(stretches *t, int64_t from, int64_t n)
     return sum;
 }
 
-double vem_i_comm_shards(vem_i_comm *comm, const double *values, int64_t count,
+double vem_i_comm_shards(const vem_i_run *run, const double *values, int64_t count,
                          int64_t total)
 {
+    vem_i_comm *comm = run->comm;
+    vem_i_run alone = vem_i_comm_alone(run);
     const size_t size = (size_t)comm->size;
     double mine[MOST] = {0}, sum = 0;
-    size_t *bytes = vem_i_alloc(size, sizeof *bytes);
-    int64_t *begins = vem_i_alloc(2 * size + 1, sizeof *begins),
-            *at = begins ? begins + size + 1 : NULL;
-    double *all = vem_i_alloc(size * MOST, sizeof *all);
-    if (!bytes || !begins || !all)
-        comm->failed = 1;
-    for (size_t p = 0; bytes && p < size; p++)
+    size_t *bytes = NULL;
+    int64_t *begins = NULL, *at = NULL;
+    double *all = NULL;
+    const vem_i_room rooms[] = {{&bytes, size, sizeof *bytes, 0},
+                                {&begins, 2 * size + 1, sizeof *begins, 0},
+                                {&all, size * MOST, sizeof *all, 0}};
+    const vem_status status = vem_i_take_rooms(&alone, rooms, VEM_I_COUNT(rooms));
+    if (status != VEM_OK)
+        vem_i_comm_fail(comm, status);
+    for (size_t p = 0; !comm->failed && p < size; p++)
         bytes[p] = sizeof(int64_t);
-    if (!comm->failed)
+    if (!comm->failed) {
+        at = begins + size + 1;
         comm->gather(comm, &count, at, bytes);
+    }
     if (!comm->failed) {
         begins[0] = 0;
         for (size_t p = 0; p < size; p++)
@@ -107,8 +114,6 @@ double vem_i_comm_shards(vem_i_comm *comm, const double *values, int64_t count,
         if (!comm->failed)
             sum = walk(&t, 0, total);
     }
-    vem_i_free(bytes);
-    vem_i_free(begins);
-    vem_i_free(all);
+    vem_i_free_rooms(rooms, VEM_I_COUNT(rooms));
     return sum;
 }

@@ -333,7 +333,7 @@ static vem_status meet(vem_i_pass *p, const counted *c, double *total, double *m
         return VEM_OK;
     }
     vem_i_comm_chain(comm, total, p->d, add_sums, (void *)c);
-    *mass = vem_i_comm_shards(comm, p->masses + c->from, c->to - c->from,
+    *mass = vem_i_comm_shards(p->run, p->masses + c->from, c->to - c->from,
                               vem_i_shards(p->whole, p->per_shard));
     comm->combine(comm, VEM_I_MOST_REAL, &p->largest, 1);
     return vem_i_comm_agree(p->run);

@@ -9,7 +9,7 @@ double vem_i_view_sum(const vem_i_run *run, const vem_view *view, int64_t per,
     if (!run->comm)
         return vem_i_sum(values, vem_i_view_shards(view, per));
     vem_i_own_shards(view->first, vem_i_view_own(view), per, &from, &to);
-    return vem_i_comm_shards(run->comm, values + from, to - from,
+    return vem_i_comm_shards(run, values + from, to - from,
                              vem_i_shards(view->global_n, per));
 }
 

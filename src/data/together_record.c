@@ -126,9 +126,8 @@ static void record_together(block *b, const char *name, size_t each, size_t size
             pass_whole(b, name, count, size);
         share_status(r);
     }
-    if (r->status == VEM_OK && comm->failed)
-        r->status = vem_i_fail(r->run, VEM_IO_ERROR,
-                               "Another process is gone, and the run cannot go on.");
+    if (r->status == VEM_OK)
+        r->status = vem_i_comm_lost(r->run);
     vem_i_mapping_free(spill);
     vem_i_free(places);
 }

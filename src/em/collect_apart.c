@@ -91,7 +91,7 @@ static vem_status take_over(const vem_i_collector *t, waiting *w)
     comm->receive(comm, from, t->stats->block,
                   clusters * (size_t)t->stats->stride * sizeof(double));
     comm->receive(comm, from, w->starts, (clusters + 1) * sizeof *w->starts);
-    const vem_status status = comm->failed ? VEM_IO_ERROR : waiting_room(t, w);
+    const vem_status status = comm->failed ? vem_i_comm_lost(t->run) : waiting_room(t, w);
     if (status != VEM_OK)
         return status;
     const size_t count = (size_t)w->starts[clusters];
@@ -259,7 +259,7 @@ void vem_i_collector_run_apart(vem_i_collector *t)
     if (status == VEM_OK && comm->rank < last)
         hand_on(t, &h.had);
     if (status != VEM_OK)
-        comm->failed = 1; /* which is told where all meet */
+        vem_i_comm_fail(comm, status); /* which is told where all meet */
     comm->broadcast(comm, last, t->stats->block, sums * sizeof(double));
     waiting_free(&h.had);
     waiting_free(&h.left);

@@ -25,10 +25,7 @@ int vem_i_checkpoint_is_first(const vem_i_run *run)
 static vem_status share(vem_i_run *run, void *bytes, size_t size)
 {
     run->peers->broadcast(run->peers, 0, bytes, size);
-    return run->peers->failed
-               ? vem_i_fail(run, VEM_IO_ERROR,
-                            "Another process is gone, and the run cannot go on.")
-               : VEM_OK;
+    return vem_i_comm_lost(run);
 }
 
 static vem_status get_for_all(void *user, void *bytes, size_t size)

@@ -144,29 +144,33 @@ static vem_status refuse_others(const asked_fit *f)
 /* ---- is it the same fit for all? ---- */
 
 /* Some rows, and all weights: each process has read them for itself. */
-static uint64_t mix_rows(const vem_data *data, uint64_t sum)
+static vem_status mix_rows(vem_i_run *run, const vem_data *data, uint64_t *sum)
 {
     enum { SOME = 64 };
     const size_t bytes = (size_t)data->d * vem_i_dtype_bytes(data->type);
     const int64_t rows = data->n < SOME ? data->n : SOME;
     if (data->weights)
-        sum = vem_i_mix(sum, data->weights, (size_t)data->n * sizeof(double));
-    char *row = data->sparse.starts ? NULL : vem_i_alloc(bytes, 1);
-    for (int64_t i = 0; row && i < rows; i++) {
+        *sum = vem_i_mix(*sum, data->weights, (size_t)data->n * sizeof(double));
+    if (data->sparse.starts)
+        return VEM_OK;
+    char *row = NULL;
+    const vem_status status = vem_i_take(run, &row, bytes, 1);
+    for (int64_t i = 0; status == VEM_OK && i < rows; i++) {
         vem_i_data_copy_row(data, vem_i_spaced(data->n, rows, i), row);
-        sum = vem_i_mix(sum, row, bytes);
+        *sum = vem_i_mix(*sum, row, bytes);
     }
     vem_i_free(row);
-    return sum;
+    return status;
 }
 
 /* A number for what all must have in common: rows, options, and the kernels, since seeding chooses by
  * distances that each process takes for itself. Threads, memory and time may be others. */
-static int64_t fingerprint(const vem_i_run *run, const vem_data *data,
-                           const vem_options *options)
+static vem_status fingerprint(vem_i_run *run, const vem_data *data,
+                              const vem_options *options, int64_t *number)
 {
     const int64_t sizes[] = {data->n, data->d, (int64_t)data->type};
-    uint64_t sum = mix_rows(data, vem_i_mix(0, sizes, sizeof sizes));
+    uint64_t sum = vem_i_mix(0, sizes, sizeof sizes);
+    const vem_status status = mix_rows(run, data, &sum);
     const int state[] = {run->ctx->checkpoint.path != NULL, run->ctx->checkpoint.resume};
     sum = vem_i_mix(sum, run->ctx->cpu, strlen(run->ctx->cpu));
     sum = vem_i_mix(sum, state, sizeof state);
@@ -179,7 +183,8 @@ static int64_t fingerprint(const vem_i_run *run, const vem_data *data,
             continue;
         sum = vem_i_mix(sum, text, strlen(text));
     }
-    return (int64_t)(sum >> 2);
+    *number = (int64_t)(sum >> 2);
+    return status;
 }
 
 vem_status vem_i_processes_meet(vem_i_run *run, const vem_data *data,
@@ -187,7 +192,10 @@ vem_status vem_i_processes_meet(vem_i_run *run, const vem_data *data,
 {
     if (!run->comm)
         return VEM_OK;
-    const int64_t own = fingerprint(run, data, options);
+    int64_t own = 0;
+    const vem_status status = fingerprint(run, data, options, &own);
+    if (status != VEM_OK)
+        return vem_i_comm_fail(run->comm, status);
     int64_t ends[] = {own, -own};
     run->comm->combine(run->comm, VEM_I_LEAST_INT, ends, 2);
     if (ends[0] == -ends[1])

@@ -160,7 +160,7 @@ void vem_i_apart_begin(vem_i_apart *t, const vem_i_tour *order)
     if (status == VEM_OK && t->samples)
         status = vem_i_apart_bring(t, vem_i_apart_next_sample, &t->sample);
     if (status != VEM_OK) {
-        t->em->run->comm->failed = 1;
+        vem_i_comm_fail(t->em->run->comm, status);
         return;
     }
     lay_out(t);
