@@ -80,6 +80,16 @@ class More(Case):
         self.assertIn("tried: no larger number was tried, and more may be better", text)
         self.assertNotIn("clearly", text)
         self.assertIn("clearly better", self.vem("select", data, "--max-clusters", 5).stdout)
+        # And where no insertion raised F: that says nothing of fits of more.
+        apart = self.npy("apart.npy", [[i % 2 * 40 + c for c in row]
+                                       for i, row in enumerate(blobs(n=40, d=8, clusters=1)[0])])
+        words = ["select", apart, *GREEDY, "--family", "iso"]
+        found = self.json(*words)
+        self.assertEqual((found["clusters"], found["limit"], len(found["path"])), (2, 2, 2))
+        text = " ".join(self.vem(*words).stdout.split())
+        self.assertIn("the path ends with 2 of 20 clusters: no insertion that was tried raises the free energy", text)
+        self.assertIn("--method sweep makes and compares them", text)
+        self.assertIn("tried: no larger number was tried, and more may be better", text)
         # Where a limit forbids a better one, that is said.
         words = ["select", data, *GREEDY, "--min-clusters", 5, "--max-clusters", 7]
         self.assertLess(self.json(*words)["margin"], 0)

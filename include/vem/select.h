@@ -116,8 +116,8 @@ typedef struct vem_path_summary {
     int32_t
         held_out_clusters; /* of the largest likelihood of rows that were held out; 0: none
                                   were. It does not choose */
-    /* Most clusters that were allowed: where the chosen one has as many, more may be better. 0: not
-     * known, of a file. */
+    /* Most clusters that were allowed, or with greedy that insertions came to: where the chosen one has as
+     * many, more may be better. 0: not known, of a file. */
     int64_t limit;
     /* The objective is a criterion of the mixtures as they were measured, BIC; 0: it is what the search
      * went by, the free energy with what its prior or its parameters cost. */

@@ -161,7 +161,9 @@ static void say_fewer(const vem_i_fitting *f)
     if (f->plan.programme.grows && !f->path && f->model->clusters < f->resolved.clusters)
         vem_i_report_note(f->report, "%d of %lld clusters were inserted%s.",
                           f->model->clusters, (long long)f->resolved.clusters,
-                          ended ? ": no other raises the free energy" : "");
+                          ended ? ": no insertion that was tried raises the "
+                                  "free energy"
+                                : "");
 }
 
 /* A mean that stands for a missing value puts its row onto a plane of others like it. */

@@ -323,6 +323,9 @@ static vem_status choose(vem_i_fitting *f)
         vem_i_select_unit(view, f->plan.programme.reduced && f->method->by_energy);
     vem_i_path_judge(f->method, view->total_mass * unit, path);
     path->limit = f->resolved.clusters;
+    const int32_t last = path->points[path->count - 1].clusters;
+    if (f->method->inserts && last < path->limit && f->distinct != last)
+        path->limit = last;
     path->chosen = f->method->last ? f->model->clusters
                                    : vem_i_path_best(path, f->least, f->method->lower);
     const int32_t at = vem_i_path_find(path, path->chosen);

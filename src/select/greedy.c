@@ -34,7 +34,10 @@ const vem_i_select_type vem_i_select_type_greedy = {
     .lower = 1,
     .takes = vem_i_has_shapes,
     .families = "iso, diag, full or a shared one",
-    .ends = ": no other raises the free energy",
+    .inserts = 1,
+    .ends =
+        ": no insertion that was tried raises the free energy, and fits of more clusters "
+        "may have a lower BIC; --method sweep makes and compares them",
     .celled = 1,
     .most = 20,
     .prepare = prepare,

@@ -30,6 +30,7 @@ typedef struct vem_i_select_type {
     /* Can it make clusters of this family? And which those are, in words. NULL: all. */
     int (*takes)(const vem_i_family *family);
     const char *families;
+    int inserts; /* its path ends where nothing it tried raises F: it knows of no more clusters */
     const char *ends; /* why a path ends before the number asked for; NULL: by_energy */
     vem_i_told told;  /* how it finds them, where that is no fit as others are */
     int32_t most;     /* clusters, where the caller leaves it open; 0: by the rows */
