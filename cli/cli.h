@@ -178,8 +178,8 @@ struct cli_args {
 };
 
 extern const cli_command cli_update, cli_fit, cli_predict, cli_score, cli_coreset,
-    cli_merge, cli_seed, cli_generate, cli_info, cli_sample, cli_describe, cli_select,
-    cli_tree;
+    cli_merge, cli_seed, cli_step, cli_generate, cli_info, cli_sample, cli_describe,
+    cli_select, cli_tree;
 extern const cli_command *const cli_commands[]; /* NULL at the end */
 
 /* Fills in args from the words after the verb. CLI_DONE, or CLI_USAGE after a message. */

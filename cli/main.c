@@ -5,13 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "step.h"
 
 const cli_command *const cli_commands[] = {&cli_fit,      &cli_predict, &cli_score,
                                            &cli_describe, &cli_sample,  &cli_update,
                                            &cli_select,   &cli_tree,    &cli_coreset,
-                                           &cli_seed,     &cli_merge,   &cli_generate,
-                                           &cli_info,     NULL};
+                                           &cli_seed,     &cli_step,    &cli_merge,
+                                           &cli_generate, &cli_info,    NULL};
+
+const char *cli_program = "vem";
 
 static const cli_command *find_command(const char *name)
 {
@@ -53,7 +55,7 @@ static vem_ctx *new_context(void)
     return status == VEM_OK ? ctx : NULL;
 }
 
-static int run_command(const cli_command *command, int count, char **words)
+int cli_run_command(const cli_command *command, int count, char **words)
 {
     /* From the first moment on a signal has its status (128 + its number); until there is
      * progress to tell, which comes before anything is written, it ends the command at once. */
@@ -146,7 +148,8 @@ static int run(int count, char **words)
                   command->name);
         return CLI_USAGE;
     }
-    return command ? run_command(command, count - 2, words + 2) : unknown_command(word);
+    return command ? cli_run_command(command, count - 2, words + 2)
+                   : unknown_command(word);
 }
 
 /* Threads of libgomp that wait for others spin about a millisecond before they sleep, which on a
@@ -169,6 +172,8 @@ static void spin_less(char **words)
 int main(int count, char **words)
 {
     spin_less(words);
+    if (count > 0)
+        cli_program = words[0];
     cli_processes_begin(&count, &words);
     const int code = cli_processes_end(run(count, words));
     errno = 0;

@@ -3,7 +3,7 @@
  * What the others would say on standard error goes into memory. Where one of them fails alone its last
  * sentence comes out with its number, and all are ended; where all fail for the same reason the first
  * one has said so. */
-#include "cli.h"
+#include "step.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -12,6 +12,22 @@
 #include <unistd.h>
 
 #include "vem/mpi.h"
+
+/* This process is one part of a fit (step.c); parts 0: it is not. */
+static vem_parts_options part;
+
+void cli_processes_part(const vem_parts_options *options)
+{
+    part = *options;
+}
+
+/* 1: it is one, and the context knows. */
+static int join_parts(vem_ctx *ctx, vem_status *status)
+{
+    if (part.parts > 0)
+        *status = vem_ctx_set_parts(ctx, &part);
+    return part.parts > 0;
+}
 
 #ifdef VEM_HAS_MPI
 
@@ -57,22 +73,27 @@ void cli_processes_begin(int *count, char ***words)
 vem_status cli_processes_join(vem_ctx *ctx)
 {
     MPI_Comm all = MPI_COMM_WORLD;
+    vem_status status = VEM_OK;
+    if (join_parts(ctx, &status))
+        return status;
     return size > 1 ? vem_ctx_set_mpi(ctx, &all) : VEM_OK;
 }
 
 int cli_processes(void)
 {
-    return size;
+    return part.parts > 0 ? part.parts : size;
 }
 
 int cli_writes(void)
 {
-    return rank == 0;
+    return rank == 0 && part.part <= 1;
 }
 
 int64_t cli_processes_bytes(const vem_ctx *ctx)
 {
     int64_t bytes = vem_ctx_mpi_bytes(ctx);
+    if (part.parts > 0)
+        return bytes;
     MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     return bytes;
 }
@@ -135,17 +156,18 @@ void cli_processes_begin(int *count, char ***words)
 
 vem_status cli_processes_join(vem_ctx *ctx)
 {
-    return vem_ctx_set_mpi(ctx, NULL);
+    vem_status status = VEM_OK;
+    return join_parts(ctx, &status) ? status : vem_ctx_set_mpi(ctx, NULL);
 }
 
 int cli_processes(void)
 {
-    return 1;
+    return part.parts > 0 ? part.parts : 1;
 }
 
 int cli_writes(void)
 {
-    return 1;
+    return part.part <= 1;
 }
 
 int64_t cli_processes_bytes(const vem_ctx *ctx)

@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-#include "cli.h"
+#include "step.h"
 
 /* Length of the character of UTF-8 at `text` that may be shown, or 0: no control code, the
  * C1 of 0x80 to 0x9f among them. */
@@ -54,13 +54,21 @@ int cli_first(const char *text, int most, char *out, size_t size)
     return count;
 }
 
+static char last[1024];
+
+const char *cli_last_error(void)
+{
+    return last;
+}
+
 static void say(const char *format, va_list list)
 {
     char text[8192], clean[8192];
     vsnprintf(text, sizeof text, format, list);
     cli_progress_end();
     fflush(stdout);
-    fprintf(stderr, "vem: %s\n", cli_clean(text, clean, sizeof clean));
+    snprintf(last, sizeof last, "%.1000s", cli_clean(text, clean, sizeof clean));
+    fprintf(stderr, "vem: %s\n", clean);
 }
 
 void cli_error(const char *format, ...)

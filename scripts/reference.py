@@ -296,7 +296,7 @@ def man_page():
             yield f".PP\n{roff(paragraph)}"
     parts = [part + ".h" for part in re.findall(r'^#include "(\w+)\.h"$', text, re.MULTILINE)]
     last = None
-    for header in ["vem.h", *parts, "mpi.h"]:
+    for header in ["vem.h", *parts, "mpi.h", "parts.h"]:
         for section, name, how, what in functions(os.path.join(os.path.dirname(vem), header)):
             if section != last:
                 yield f".SH {roff(section.upper())}\nIn <vem/{header}>."

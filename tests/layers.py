@@ -46,7 +46,7 @@ LAYOUT = re.compile(r"\bshape_axes\b|\bvem_family_axes\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 PUBLIC = "vem/vem.h"
 # Public headers that vem.h does not include.
-BESIDE = {PUBLIC, "vem/mpi.h"}
+BESIDE = {PUBLIC, "vem/mpi.h", "vem/parts.h"}
 FAMILY = re.compile(r"^    X\((VEM_\w+),", re.MULTILINE)
 
 

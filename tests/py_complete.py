@@ -66,7 +66,7 @@ class Completion(unittest.TestCase):
         return done.stdout.split()
 
     def test_verbs(self):
-        self.assertEqual(len(verbs()), 13)
+        self.assertEqual(len(verbs()), 14)
         self.assertEqual(set(self.bash("")), {*verbs(), "--help", "--version"})
         self.assertEqual(self.bash("sc"), ["score"])
         self.assertEqual(self.bash("help", "gen"), ["generate"])

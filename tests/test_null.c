@@ -4,6 +4,7 @@
 #define CONTEXT_THREADS 1
 #include "context.h"
 #include "vem/mpi.h"
+#include "vem/parts.h"
 
 /* What the calls need besides the NULL at hand. */
 static vem_data *data;
@@ -175,10 +176,9 @@ static void fits_and_statistics(void **state)
     REFUSES(data, vem_plan_fit(ctx, NULL, &options, NULL, &forecast));
     REFUSES(options, vem_plan_fit(ctx, data, NULL, NULL, &forecast));
     REFUSES(forecast, vem_plan_fit(ctx, data, &options, NULL, NULL));
-    vem_model *seeds = NULL;
-    REFUSES(ctx, vem_seed(NULL, data, &options, &seeds));
-    REFUSES(data, vem_seed(ctx, NULL, &options, &seeds));
-    REFUSES(options, vem_seed(ctx, data, NULL, &seeds));
+    REFUSES(ctx, vem_seed(NULL, data, &options, &model));
+    REFUSES(data, vem_seed(ctx, NULL, &options, &model));
+    REFUSES(options, vem_seed(ctx, data, NULL, &model));
     REFUSES(model, vem_seed(ctx, data, &options, NULL));
     REFUSES(ctx, vem_accumulate(NULL, model, data, &options, &sums));
     REFUSES(model, vem_accumulate(ctx, NULL, data, &options, &sums));
@@ -459,6 +459,19 @@ static void nothing_is_told_of_nothing(void **state)
     assert_int_equal(vem_file_is_classes(NULL), 0);
     assert_int_equal(vem_file_has_path(NULL), 0);
     assert_string_equal(vem_file_kind(NULL), "unknown");
+    vem_part_state states[1];
+    char sentence[8];
+    const vem_parts_options part = {.size = sizeof part, .folder = "x"};
+    REFUSES(ctx, vem_ctx_set_parts(NULL, NULL));
+    assert_int_equal(vem_ctx_set_parts(ctx, NULL), VEM_OK);
+    REFUSES(ctx, vem_parts_end(NULL, &part, NULL));
+    REFUSES(options, vem_parts_end(ctx, NULL, NULL));
+    REFUSES(ctx, vem_parts_look(NULL, "x", 1, states, sentence, sizeof sentence));
+    REFUSES(folder, vem_parts_look(ctx, NULL, 1, states, sentence, sizeof sentence));
+    REFUSES(states, vem_parts_look(ctx, "x", 1, NULL, sentence, sizeof sentence));
+    REFUSES(sentence, vem_parts_look(ctx, "x", 1, states, NULL, 0));
+    REFUSES(ctx, vem_parts_clear(NULL, "x", 1, 0));
+    REFUSES(folder, vem_parts_clear(ctx, NULL, 1, 0));
     REFUSES(ctx, vem_ctx_set_mpi(NULL, NULL));
     assert_int_equal(vem_ctx_set_mpi(ctx, NULL), VEM_OK);
     assert_int_equal(vem_ctx_mpi_rank(NULL), 0);

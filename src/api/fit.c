@@ -403,6 +403,8 @@ vem_status vem_i_fitting_run(vem_i_fitting *f, vem_model **model, vem_report **r
     vem_status status = resolve(f);
     if (status == VEM_OK)
         status = run_all(f);
+    if (status == VEM_OK)
+        status = vem_i_comm_lost(&f->run);
     vem_i_checkpoint_close(&f->checkpoint);
     vem_i_cells_free(f->cells);
     vem_i_points_free(f->points);

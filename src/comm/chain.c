@@ -29,6 +29,28 @@ void vem_i_comm_chain_by(vem_i_comm *comm, double *sums, int64_t count, int64_t 
     }
 }
 
+/* The blocks one after the other, values [from, to) of each. */
+static void add_blocks(void *arg, double *sums, int64_t from, int64_t to)
+{
+    const vem_i_own_blocks *own = arg;
+    for (int64_t b = own->from; b < own->to; b++) {
+        const double *block = own->at(own->arg, b);
+        for (int64_t i = from; i < to; i++)
+            sums[i] += block[i];
+    }
+}
+
+void vem_i_comm_sum(vem_i_comm *comm, double *sums, int64_t count,
+                    const vem_i_own_blocks *own)
+{
+    if (!comm)
+        add_blocks((void *)own, sums, 0, count);
+    else if (comm->files)
+        comm->files->sum(comm, sums, count, own);
+    else
+        vem_i_comm_chain(comm, sums, count, add_blocks, (void *)own);
+}
+
 void vem_i_comm_turn(vem_i_comm *comm, void *state, size_t bytes,
                      void (*change)(void *arg, void *state), void *arg)
 {
@@ -77,7 +99,9 @@ vem_status vem_i_comm_lost(vem_i_run *run)
     return comm->own != VEM_OK
                ? comm->own
                : vem_i_fail(run, VEM_IO_ERROR,
-                            "Another process is gone, and the run cannot go on.");
+                            comm->files
+                                ? "This part waits for others, and ends here."
+                                : "Another process is gone, and the run cannot go on.");
 }
 
 vem_status vem_i_comm_agree(vem_i_run *run)
@@ -85,6 +109,11 @@ vem_status vem_i_comm_agree(vem_i_run *run)
     vem_i_comm *comm = run->peers;
     if (!comm)
         return VEM_OK;
+    if (comm->files) { /* each stops for itself, and is made again */
+        if (run->watch->asked)
+            comm->files->leave(comm, "The part was interrupted.");
+        return vem_i_comm_lost(run);
+    }
     const int timed = run->deadline > 0;
     const double seconds = timed ? vem_i_clock() - run->watch->start : 0;
     /* What is not the first one's is 0; nanoseconds are for some hundred years. */

@@ -76,6 +76,8 @@ double vem_i_comm_shards(const vem_i_run *run, const double *values, int64_t cou
                          int64_t total)
 {
     vem_i_comm *comm = run->comm;
+    if (comm->files)
+        return comm->files->shards(comm, values, count, total);
     vem_i_run alone = vem_i_comm_alone(run);
     const size_t size = (size_t)comm->size;
     double mine[MOST] = {0}, sum = 0;

@@ -137,7 +137,7 @@ static void record_rows(vem_i_record *r, const vem_view *view, const char *name,
                         void *values, size_t each, size_t size)
 {
     block b = {.record = r, .view = view, .values = values, .row = each * size};
-    if (r->run->comm)
+    if (r->run->comm && !vem_i_comm_by_files(r->run->comm))
         record_together(&b, name, each, size);
     else
         vem_i_record_block(r, name, values, (size_t)view->n * each, size);
@@ -148,7 +148,7 @@ static void refuse_together(vem_i_record *r, const char *name, int wrong)
 {
     vem_i_comm *comm = r->run->comm;
     int64_t any = wrong;
-    if (comm)
+    if (comm && !vem_i_comm_by_files(comm))
         comm->combine(comm, VEM_I_SUM_INT, &any, 1);
     if (any > 0)
         vem_i_record_refuse(r, name);

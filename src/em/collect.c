@@ -255,13 +255,10 @@ static void take_toured(void *arg, int64_t task, int thread)
     }
 }
 
-/* The shards one after the other, values [from, to) of the block. */
-static void add_shards(void *arg, double *sums, int64_t from, int64_t to)
+static const double *shard_block(const void *arg, int64_t shard)
 {
     const vem_i_collector *t = arg;
-    for (int64_t s = t->from; s < t->to; s++)
-        for (int64_t i = from; i < to; i++)
-            sums[i] += t->partial[s].block[i];
+    return t->partial[shard].block;
 }
 
 void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
@@ -285,8 +282,8 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
                          &t->to);
         vem_i_parallel_light(t->run, t->to - t->from, work, run_shard, t);
         if (t->run->comm)
-            vem_i_comm_chain(t->run->comm, stats->block, stats->clusters * stats->stride,
-                             add_shards, t);
+            vem_i_comm_sum(t->run->comm, stats->block, stats->clusters * stats->stride,
+                           &(vem_i_own_blocks){shard_block, t, t->from, t->to});
         for (int64_t s = t->from; !t->run->comm && s < t->to; s++)
             vem_i_stats_add(stats, &t->partial[s]);
         return;
@@ -300,6 +297,11 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
         t->count = left < t->per_shard ? left : t->per_shard;
         run_wave(t);
     }
+}
+
+int vem_i_collector_is_sharded(const vem_i_collector *t)
+{
+    return t && t->shards > 0;
 }
 
 int64_t vem_i_collector_empty(vem_i_collector *t, const vem_i_posterior *posterior)

@@ -16,6 +16,8 @@ extern int64_t vem_i_collect_wave;
 vem_status vem_i_collector_new(vem_i_run *run, const vem_view *view,
                                const vem_i_scorer *scorer, int32_t width, int toured,
                                vem_i_collector **collector);
+/* Are the sums those of shards, and not of each cluster? */
+int vem_i_collector_is_sharded(const vem_i_collector *collector);
 /* How many clusters hold nothing, from the entries alone; -1: only the statistics tell. */
 int64_t vem_i_collector_empty(vem_i_collector *collector,
                               const vem_i_posterior *posterior);

@@ -148,6 +148,9 @@ static vem_status expect(vem_i_em *em)
     vem_i_em_tell_size(em, &told);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
     em->midway = 0;
+    vem_i_estep_foresee(em->estep, step < 1 || em->doing.swap || em->variance_unknown
+                                       ? NULL
+                                       : &em->stats);
     const vem_i_blocks *blocks = vem_i_estep_blocks(em->estep);
     vem_i_estep_result e =
         blocks && blocks->known && step > 1
@@ -371,8 +374,8 @@ vem_status vem_i_em_run(vem_i_em *em)
         if (!last || (em->hands_on && em->outcome == VEM_OUTCOME_STEP_LIMIT))
             vem_i_em_moves(em, VEM_I_AFTER_E);
         collect(em, last);
-        if (last)
-            return VEM_OK;
+        if ((status = vem_i_comm_lost(em->run)) != VEM_OK || last)
+            return status;
         if ((status = maximize(em)) != VEM_OK)
             return status;
         if (vem_i_em_moves(em, VEM_I_AFTER_M))

@@ -225,15 +225,10 @@ static void add_up(vem_i_estep *t, vem_i_estep_result *result)
     result->changed += own.changed;
 }
 
-/* The statistics of the shards one after the other, values [from, to) of the block. */
-static void add_shards(void *arg, double *sums, int64_t from, int64_t to)
+static const double *shard_block(const void *arg, int64_t shard)
 {
     const vem_i_estep *t = arg;
-    int64_t first, end;
-    vem_i_own_shards(t->view->first, vem_i_view_own(t->view), t->per_shard, &first, &end);
-    for (int64_t s = first; s < end; s++)
-        for (int64_t i = from; i < to; i++)
-            sums[i] += t->partial[s].block[i];
+    return t->partial[shard].block;
 }
 
 static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
@@ -250,13 +245,22 @@ static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
     t->search->labelled = 0;
     const int labelled =
         !t->again && vem_i_labels_run(t, posterior, told, may_skip, &result);
-    if (!labelled)
+    if (!labelled && !vem_i_estep_recall(t)) {
         result.skipped = run_all(t, told, may_skip);
+        if (!result.skipped)
+            vem_i_estep_keep(t);
+    }
     if (result.skipped)
         return result;
     if (t->type->settle)
         t->type->settle(t->search, !t->again);
     posterior->known = 1;
+    if (!labelled && vem_i_comm_rehearse(t->run->comm, 1)) {
+        add_up(t, &(vem_i_estep_result){0});
+        if (t->foreseen && (t->partial || vem_i_collector_is_sharded(t->collector)))
+            vem_i_estep_collect(t, posterior, t->foreseen);
+        vem_i_comm_rehearse(t->run->comm, 0);
+    }
     if (!labelled)
         add_up(t, &result);
     t->average = result.distance / t->view->total_mass;
@@ -316,8 +320,10 @@ void vem_i_estep_collect(vem_i_estep *t, const vem_i_posterior *posterior,
     }
     vem_i_stats_clear(stats);
     if (t->run->comm) {
-        vem_i_comm_chain(t->run->comm, stats->block, stats->clusters * stats->stride,
-                         add_shards, t);
+        vem_i_own_blocks own = {.at = shard_block, .arg = t};
+        vem_i_own_shards(t->view->first, vem_i_view_own(t->view), t->per_shard, &own.from,
+                         &own.to);
+        vem_i_comm_sum(t->run->comm, stats->block, stats->clusters * stats->stride, &own);
         return;
     }
     for (int64_t s = 0; s < t->shards; s++)
@@ -349,6 +355,11 @@ void vem_i_estep_plan(vem_i_estep *t, const vem_i_step_plan *plan)
     t->plan = *plan;
 }
 
+void vem_i_estep_foresee(vem_i_estep *t, vem_i_stats *stats)
+{
+    t->foreseen = stats;
+}
+
 vem_i_estep_result vem_i_estep_run(vem_i_estep *t, vem_i_posterior *posterior,
                                    vem_i_stats *stats, const vem_progress *told,
                                    int may_skip)
@@ -361,6 +372,7 @@ vem_i_estep_result vem_i_estep_again(vem_i_estep *t, vem_i_posterior *posterior,
                                      vem_i_stats *stats)
 {
     t->again = 1;
+    t->foreseen = NULL;
     return run_step(t, posterior, stats, NULL, 0);
 }
 

@@ -32,6 +32,9 @@ enum { VEM_I_ESTEP_SHARD = 4 * VEM_I_BLOCK }; /* of one that keeps no statistics
 
 /* What the steps to come do. */
 void vem_i_estep_plan(vem_i_estep *estep, const vem_i_step_plan *plan);
+/* After that step nothing comes before its statistics are collected (into these, which are overwritten), so
+ * that processes may say all of it at once; NULL: something may. */
+void vem_i_estep_foresee(vem_i_estep *estep, vem_i_stats *stats);
 /* One step with the scorer as it is now. `stats` (NULL when not collecting) is
  * overwritten. `told` names phase and step for the progress function; may_skip: see
  * parallel.h. */

@@ -26,6 +26,7 @@ struct vem_i_estep {
         labelled; /* of a step in which all items were labelled at once (labels.c) */
     double *shard_log_sum, *shard_distance;
     int64_t *shard_pairs, *shard_changed;
+    vem_i_stats *foreseen; /* are collected next, with nothing between; or NULL */
     /* Of the run at hand. */
     vem_i_posterior *posterior;
     int again;                /* score what is held, search nothing */
@@ -36,6 +37,12 @@ struct vem_i_estep {
     int64_t wave_first; /* shards run together, */
     int64_t from, to;   /* of these, which are all or those of a block */
 };
+
+/* ---- estep_kept.c ---- */
+
+/* What all items hold, and what the shards have found, from an earlier call of this process: 1. */
+int vem_i_estep_recall(vem_i_estep *estep);
+void vem_i_estep_keep(vem_i_estep *estep);
 
 /* ---- labels.c ---- */
 

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "comm/comm.h"
 #include "fit/checkpoint_inside.h"
 
 static const double SHARE = 20; /* at least this many times the cost of the last one */
@@ -73,6 +74,7 @@ vem_status vem_i_checkpoint_begin(vem_i_checkpoint *k, const vem_view *view,
     k->report = report;
     k->view = *view;
     k->rows = vem_i_checkpoint_sum_rows(k->run, view);
+    vem_i_comm_stepped(k->run->peers, 1);
     if (!k->resuming)
         return VEM_OK;
     vem_i_checkpoint_record_rows(&k->from.record, k);
@@ -159,10 +161,14 @@ void vem_i_checkpoint_write(vem_i_checkpoint *k, int must,
 {
     const double seconds = k->run->ctx->checkpoint.seconds, now = vem_i_clock();
     const double wait = seconds > 0 ? fmax(seconds, SHARE * k->cost) : 0;
-    const int due = must || k->fresh || now - k->last >= wait;
+    const int due = vem_i_comm_by_files(k->run->peers)
+                        ? !must && vem_i_comm_is_due(k->run->peers)
+                        : must || k->fresh || now - k->last >= wait;
     if (k->closed || !vem_i_checkpoint_told(k->run, due))
         return;
     const int failed = write_state(k, state, user) != VEM_OK;
+    if (!failed)
+        vem_i_comm_stepped(k->run->peers, 0);
     if (failed && !k->failing)
         tell(k, 1, k->run->ctx->message, "The fit goes on without a new checkpoint");
     if (failed)

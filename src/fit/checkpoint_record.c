@@ -243,6 +243,7 @@ void vem_i_checkpoint_record_fit(vem_i_record *r, vem_i_checkpoint *k)
         s->seconds_em = seconds[1];
         k->began = vem_i_clock() - seconds[2];
     }
+    vem_i_comm_record(r, k->run->peers);
     vem_i_record_int(r, "has_best", &best, 0, 1);
     if (best)
         record_best(r, k);

@@ -1,7 +1,9 @@
 /* The state of a fit of several processes: one file, the first process's, which is what one process would
  * write. The others say with it what the state is, and nothing of theirs passes but what rows have
  * (data/together_record.c); when it is read all get what passes. So the state does not depend on how
- * many they are. */
+ * many they are.
+ *
+ * Processes that meet in files, and are made again one by one, each have a file of their own rows. */
 #include <string.h>
 
 #include "comm/comm.h"
@@ -10,14 +12,14 @@
 int vem_i_checkpoint_told(const vem_i_run *run, int first)
 {
     int64_t told = first;
-    if (run->peers)
+    if (run->peers && !vem_i_comm_by_files(run->peers))
         run->peers->broadcast(run->peers, 0, &told, sizeof told);
     return (int)told;
 }
 
 int vem_i_checkpoint_is_first(const vem_i_run *run)
 {
-    return !run->peers || run->peers->rank == 0;
+    return !run->peers || run->peers->rank == 0 || vem_i_comm_by_files(run->peers);
 }
 
 /* ---- reading ---- */
@@ -48,7 +50,7 @@ vem_status vem_i_checkpoint_open_state(vem_i_run *run, const char *path,
     const int first = vem_i_checkpoint_is_first(run);
     vem_i_record *r = &from->record;
     vem_status status = first ? vem_i_state_open(run, path, from) : VEM_OK;
-    if (!run->peers)
+    if (!run->peers || vem_i_comm_by_files(run->peers))
         return status;
     if (!first)
         *from = (vem_i_state_file){.record = {.run = run, .path = path, .reading = 1}};

@@ -1,0 +1,124 @@
+/* What a process keeps for itself, how far it is, and what nobody needs any more (files.c). */
+#include "comm/files_inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+static void name_kept(const vem_i_comm *comm, char path[VEM_I_PATH])
+{
+    const vem_i_files *t = vem_i_files_of(comm);
+    snprintf(path, VEM_I_PATH, "%s/k%" PRId64 ".%d", t->folder, t->at, comm->rank + 1);
+}
+
+int vem_i_files_recall(vem_i_comm *comm, const vem_i_kept *list, int count)
+{
+    char path[VEM_I_PATH];
+    size_t had = 0, needed = 0, at = 0;
+    name_kept(comm, path);
+    char *bytes = comm->failed ? NULL : vem_i_files_read(path, &had);
+    for (int i = 0; i < count; i++)
+        needed += list[i].count;
+    const int fits = bytes && had == needed;
+    for (int i = 0; fits && i < count; at += list[i++].count)
+        memcpy(list[i].bytes, bytes + at, list[i].count);
+    vem_i_free(bytes);
+    return fits;
+}
+
+void vem_i_files_keep(vem_i_comm *comm, const vem_i_kept *list, int count)
+{
+    char path[VEM_I_PATH];
+    size_t needed = 0, at = 0;
+    for (int i = 0; i < count; i++)
+        needed += list[i].count;
+    char *bytes = comm->failed ? NULL : vem_i_alloc(needed + 1, 1);
+    for (int i = 0; bytes && i < count; at += list[i++].count)
+        memcpy(bytes + at, list[i].bytes, list[i].count);
+    name_kept(comm, path);
+    if (bytes)
+        vem_i_files_write(comm, path, bytes, needed);
+    vem_i_free(bytes);
+}
+
+/* ---- how far it is ---- */
+
+void vem_i_files_record(vem_i_record *r, vem_i_comm *comm)
+{
+    vem_i_files *t = vem_i_files_of(comm);
+    vem_i_record_count(r, "call", &t->at, 0, VEM_I_RECORD_MOST);
+    vem_i_record_block(r, "sent", t->sent, VEM_I_MOST_PARTS, sizeof *t->sent);
+    vem_i_record_block(r, "heard", t->heard, VEM_I_MOST_PARTS, sizeof *t->heard);
+    t->last = t->at;
+}
+
+/* Two numbers of a small file; 0: it is not there. */
+static int read_pair(const char *path, int64_t pair[2])
+{
+    FILE *file = fopen(path, "re");
+    const int read =
+        file && fscanf(file, "%" SCNd64 " %" SCNd64, &pair[0], &pair[1]) == 2;
+    if (file)
+        fclose(file);
+    return read;
+}
+
+static void write_pair(const char *path, int64_t a, int64_t b)
+{
+    char text[64];
+    const size_t count =
+        (size_t)snprintf(text, sizeof text, "%" PRId64 " %" PRId64 "\n", a, b);
+    vem_i_whole_write(path, (const void *const[]){text}, &count, 1);
+}
+
+/* Takes away what no state needs, of calls that are not made every time. */
+static void sweep(vem_i_comm *comm)
+{
+    const vem_i_files *t = vem_i_files_of(comm);
+    char path[VEM_I_PATH];
+    int64_t pair[2], swept[2] = {t->loaded, t->loaded}, least = INT64_MAX;
+    for (int p = 0; p < comm->size; p++) {
+        vem_i_part_path(t->folder, VEM_I_PART_AT, p, path);
+        if (!read_pair(path, pair))
+            return;
+        least = pair[1] < least ? pair[1] : least;
+    }
+    snprintf(path, sizeof path, "%s/swept", t->folder);
+    read_pair(path, swept);
+    for (int64_t call = swept[0]; call < swept[1]; call++) {
+        char name[VEM_I_PATH];
+        for (int p = 0; p < comm->size; p++) {
+            vem_i_files_name(t, call, p, name);
+            unlink(name);
+            snprintf(name, sizeof name, "%s/k%" PRId64 ".%d", t->folder, call, p + 1);
+            unlink(name);
+        }
+        snprintf(name, sizeof name, "%s/r%" PRId64, t->folder, call);
+        unlink(name);
+    }
+    if (least > swept[1])
+        write_pair(path, swept[1], least);
+}
+
+void vem_i_files_stepped(vem_i_comm *comm, int loaded)
+{
+    vem_i_files *t = vem_i_files_of(comm);
+    char path[VEM_I_PATH];
+    if (loaded) {
+        t->loaded = t->at;
+        return;
+    }
+    t->last = t->at;
+    vem_i_part_path(t->folder, VEM_I_PART_AT, comm->rank, path);
+    write_pair(path, t->loaded, t->at);
+    if (comm->rank == 0)
+        sweep(comm);
+}
+
+int vem_i_files_is_due(vem_i_comm *comm)
+{
+    return !comm->failed && vem_i_files_of(comm)->last != vem_i_files_of(comm)->at;
+}
