@@ -265,7 +265,8 @@ static void quote(const char *word, char *out, size_t size)
 static void command_of(const step *s, int part, char *text, size_t size)
 {
     char program[2 * PATH_MAX], path[2 * PATH_MAX], wait[64] = "";
-    quote(cli_program, program, sizeof program);
+    const char *given = getenv("VEM"); /* as the scripts of examples/ have it */
+    quote(given && *given ? given : cli_program, program, sizeof program);
     quote(s->path, path, sizeof path);
     if (s->wait > 0)
         snprintf(wait, sizeof wait, " --wait %s", cli_value(s->args, "wait"));
@@ -429,6 +430,7 @@ const cli_command cli_step = {
         "others). They may run in any order, one by one or at the same time, on any\n"
         "machines that see STATE, its folder STATE.parts and the data under the same "
         "names.\n"
+        "They begin with $VEM, or with the name by which this command was called.\n"
         "A command that was lost is printed again, and goes on from its last step; one "
         "that\n"
         "runs twice does no harm; a part that says something else than before, as its "

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""A fit spread over parts of the data, in Python: the same rounds as parts.sh, the same bits.
+"""A fit in parts, in Python: what vem step prints is run, as in parts.sh.
 
-    examples/parts.py START.npz OUT.npz PART... [-k C] [--coreset M] [--workers W] [-- OPTIONS]
+    examples/parts.py START.npz OUT.npz FILE... [-k C] [--coreset M] [--parts P] [--workers W] [-- OPTIONS]
 
-Each round makes the statistics of every part with one model, anywhere, and adds them up to the next
-model, until F rests. Where START.npz is not there it is made: a coreset of M rows of each part, and
-a fit of C clusters to all of these. OPTIONS are those of vem fit, for the start and the rounds.
+The rows are those of all FILEs, cut into as many parts. Where START.npz is not there it is made: a coreset
+of M rows of each file, and a fit of C clusters to all of these. OPTIONS are those of vem fit, for the start
+and the parts.
 
-The parts, the models and the statistics are files that all workers see; what travels is names. What
-a round has made stays in OUT.npz.rounds, and the same command goes on where it was ended. vem merge
-refuses what is missing, doubled or of another model. Needs the command vem ($VEM), no package.
+Files are seen by all workers; what travels is commands. What they have made stays in OUT.npz.rounds, and
+the same command goes on where it was ended. Needs the command vem ($VEM), no package.
 
 parts_dask.py, parts_ray.py and parts_spark.py have the same rounds on their workers: a scheduler is
 a function run(task, calls) that returns [task(*call) for call in calls], made where it likes."""
@@ -17,7 +16,7 @@ import argparse
 import concurrent.futures
 import json
 import os
-import shutil
+import shlex
 import subprocess
 import sys
 
@@ -51,24 +50,26 @@ def start(run, model, parts, folder, clusters, rows, options=()):
     call(VEM, "fit", "-k", str(clusters), "-o", model, *options, *files)
 
 
-def rounds(run, model, parts, folder, options=(), rest=1e-7, most=100):
-    """Rounds until F rests; the name of the last model."""
-    last = None
-    for n in range(1, most + 1):
-        here = os.path.join(folder, str(n))
-        os.makedirs(here, exist_ok=True)
-        files = run(make, [(VEM, to, ["fit", part, "--init", model, "--accumulate", to, "--part",
-                                      f"{i}/{len(parts)}", *options])
-                           for i, part in enumerate(parts, 1)
-                           for to in [os.path.join(here, f"s{i}.npz")]])
-        model = os.path.join(here, "next.npz")
-        told = call(VEM, "merge", *files, "--expect", str(len(parts)), "-o", model)
-        print(f"round {n}: F = {told['free_energy']:.10g}", flush=True)
-        if last is not None and told["free_energy"] - last < rest:
-            return model
-        last = told["free_energy"]
-    print(f"F does not rest after {most} rounds; with more it goes on", file=sys.stderr)
-    return model
+def part(words):
+    """On a worker: what one part has to do, as far as it can go on alone. What it cannot do at all it
+    has written down; where it died somebody calls it again."""
+    done = subprocess.run(words, check=False)
+    if done.returncode not in (0, 1, 2, 10):
+        raise subprocess.CalledProcessError(done.returncode, words)
+    return done.returncode
+
+
+def rounds(run, state, wait=0):
+    """Rounds of what vem step prints, until the fit is done."""
+    while True:
+        done = subprocess.run([VEM, "step", state, "--wait", str(wait), "--json", "-q"], check=False,
+                              stdout=subprocess.PIPE, text=True)
+        told = json.loads(done.stdout) if done.stdout else {}
+        if done.returncode != 10:
+            if told.get("failure"):
+                print(told["failure"], file=sys.stderr)
+            return done.returncode
+        run(part, [(shlex.split(one["command"]),) for one in told["parts"] if one["command"]])
 
 
 def threads(workers, tries=3):
@@ -79,7 +80,7 @@ def threads(workers, tries=3):
                 return task(*words)
             except subprocess.CalledProcessError:
                 if left == 0:
-                    raise
+                    sys.exit(f"lost again and again: {words}")
 
     def run(task, calls):
         with concurrent.futures.ThreadPoolExecutor(workers) as pool:
@@ -107,29 +108,34 @@ def main(about, scheduler):
                                      epilog="Options of vem fit come last, behind --.")
     parser.add_argument("start")
     parser.add_argument("out")
-    parser.add_argument("parts", nargs="+")
+    parser.add_argument("files", nargs="+")
     parser.add_argument("-k", type=int, help="clusters of a start that is to be made")
     parser.add_argument("--coreset", type=int, default=65536, help="rows of each part, for it")
-    parser.add_argument("--rounds", type=int, default=100, help="at most")
+    parser.add_argument("--parts", type=int, help="as many as files, if it is not said")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--scheduler", help="address of one that runs; without it one begins here")
     asked = parser.parse_args(words)
-    model, parts = os.path.abspath(asked.start), [os.path.abspath(path) for path in asked.parts]
+    model, files = os.path.abspath(asked.start), [os.path.abspath(path) for path in asked.files]
     folder = os.path.abspath(asked.out + ".rounds")
+    count = asked.parts or len(files)
     if asked.k is None and not os.path.exists(model):
         parser.error(f"{asked.start} is not there; -k C makes it")
     os.makedirs(folder, exist_ok=True)
-    text = "\n".join(asked.parts + (["--", *options] if options else [])) + "\n"
-    same(folder, "asked", text.encode(), "other parts or options")
     with scheduler(asked) as run:
         if not os.path.exists(model):
-            start(run, model, parts, os.path.join(folder, "start"), asked.k, asked.coreset,
+            start(run, model, files, os.path.join(folder, "start"), asked.k, asked.coreset,
                   options)
         with open(model, "rb") as file:
             same(folder, "start.npz", file.read(), "another start")
-        model = rounds(run, model, parts, folder, options, most=asked.rounds)
-    shutil.copy(model, asked.out + ".new")
-    os.replace(asked.out + ".new", asked.out)
+        state = os.path.join(folder, "step")
+        threads_each = [] if "--threads" in options else ["--threads", "1"]
+        begun = subprocess.run([VEM, "step", state, "--parts", str(count), "-q", "--", *files, *options,
+                                *threads_each, "--init", model, "-o", os.path.abspath(asked.out)],
+                               check=False, stdout=subprocess.DEVNULL)
+        code = begun.returncode
+        if code == 10: # where all have a worker each waits for the others
+            code = rounds(run, state, 3600 if asked.workers >= count else 0)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

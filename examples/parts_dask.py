@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A fit spread over the workers of Dask: the rounds of parts.py, the same bits.
+"""A fit in parts on the workers of Dask: the rounds of parts.py, the same bits.
 
-    examples/parts_dask.py START.npz OUT.npz PART... [-k C] [--scheduler ADDRESS] [--workers W]
+    examples/parts_dask.py START.npz OUT.npz FILE... [-k C] [--scheduler ADDRESS] [--workers W]
                            [-- OPTIONS]
 
 Dask gives the part of a worker that died to another one. Needs dask.distributed."""

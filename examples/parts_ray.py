@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A fit spread over the workers of Ray: the rounds of parts.py, the same bits.
+"""A fit in parts on the workers of Ray: the rounds of parts.py, the same bits.
 
-    examples/parts_ray.py START.npz OUT.npz PART... [-k C] [--scheduler ADDRESS] [--workers W]
+    examples/parts_ray.py START.npz OUT.npz FILE... [-k C] [--scheduler ADDRESS] [--workers W]
                           [-- OPTIONS]
 
 Ray tries a task again whose worker died. Needs ray, and examples/ where its workers find parts.py

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A fit spread over the executors of Spark: the rounds of parts.py, the same bits.
+"""A fit in parts on the executors of Spark: the rounds of parts.py, the same bits.
 
-    examples/parts_spark.py START.npz OUT.npz PART... [-k C] [--scheduler MASTER] [--workers W]
+    examples/parts_spark.py START.npz OUT.npz FILE... [-k C] [--scheduler MASTER] [--workers W]
                             [-- OPTIONS]
 
 One task for each part; Spark makes a task again that was lost. No rows and no statistics pass

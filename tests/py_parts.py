@@ -1,23 +1,28 @@
 #!/usr/bin/env python3
-"""A fit driven from outside by the scripts of examples/: parts, a lost worker, a round that is
-gone on with, the number of jobs."""
+"""The scripts of examples/ that call the parts of a fit: lost workers, a fit that is gone on with, the
+number of jobs; the bits of vem fit."""
 import subprocess
 import sys
 
 from cli_case import *
 
+ROWS, CUTS = 5000, (0, 1200, 1210, 3500, 5000)  # 4 shards of 1,024 rows or more
+
 
 class Parts(Case):
+    @classmethod
+    def setUpClass(cls):
+        rng = random.Random(3)
+        cls.rows = [[4.0 * (i % 3) + rng.gauss(0, 1), 3.0 * (i % 2) + rng.gauss(0, 1)]
+                    for i in range(ROWS)]
+
     def setUp(self):
         super().setUp()
-        rng = random.Random(3)
-        self.rows = rows = [[4.0 * (i % 3) + rng.gauss(0, 1), 3.0 * (i % 2) + rng.gauss(0, 1)]
-                            for i in range(300)]
-        self.data = self.npy("x.npy", rows)
-        self.names = [self.npy(f"part-{i + 1}.npy", rows[a:b])
-                      for i, (a, b) in enumerate(((0, 70), (70, 75), (75, 200), (200, 300)))]
-        self.vem("fit", self.data, "-k", 3, "--max-steps", 1, "-q", "-o", self.path("m.npz"))
-        # A worker that dies as often as $DIES says, at the parts that $DIES_AT names.
+        self.data = self.npy("x.npy", self.rows)
+        self.names = [self.npy(f"part-{i + 1}.npy", self.rows[a:b])
+                      for i, (a, b) in enumerate(zip(CUTS, CUTS[1:]))]
+        self.vem("seed", self.data, "-k", 3, "-q", "-o", self.path("m.npz"), "--algorithm", "kmeans")
+        # A worker that dies as often as $DIES says, at the commands that $DIES_AT names.
         self.worker = self.write("worker", f"""#!/bin/sh
 case "$*" in
 *"$DIES_AT"*)
@@ -42,88 +47,89 @@ exec '{os.path.abspath(VEM)}' "$@"
     def fit(self, out, **environment):
         self.script("parts.sh", "m.npz", out, *self.names, "--", "--algorithm", "kmeans",
                     **environment)
-        return self.read(out)
+        return self.arrays(out)
+
+    def arrays(self, name):
+        """Not what it tells of files and seconds."""
+        found = npz_parse(self.path(name))
+        return [found[key][2] for key in ("means", "weights", "variances")]
+
+    def whole(self, *words):
+        self.json("fit", self.data, "--init", self.path("m.npz"), *words, "-o", self.path("whole.npz"))
+        return self.arrays("whole.npz")
 
     def test_is_a_fit(self):
-        self.json("fit", self.data, "--init", self.path("m.npz"), "--algorithm", "kmeans",
-                  "-o", self.path("whole.npz"))
-        self.fit("out.npz")
-        whole, found = [self.json("score", self.path(name), self.data)["free_energy"]
-                        for name in ("whole.npz", "out.npz")]
-        self.assertAlmostEqual(found, whole, delta=1e-9)
-        expected = npz_parse(self.path("whole.npz"))["means"][2]
-        for a, b in zip(expected, npz_parse(self.path("out.npz"))["means"][2]):
-            self.assertAlmostEqual(a, b, delta=1e-9)
+        self.assertEqual(self.fit("out.npz"), self.whole("--algorithm", "kmeans"))
+        self.script("parts.sh", "m.npz", "d.npz", *self.names, "--", "--family", "diag", "--search", "all",
+                    "--max-steps", "4", PARTS="2")
+        self.assertEqual(self.arrays("d.npz"),
+                         self.whole("--family", "diag", "--search", "all", "--max-steps", 4))
 
     def test_lost_workers_and_jobs(self):
         """The same bits whoever dies, and however many run at a time."""
-        plain = self.fit("a.npz")
+        plain = self.whole("--algorithm", "kmeans")
         self.assertEqual(self.fit("b.npz", JOBS="4"), plain)
-        self.assertEqual(self.fit("c.npz", DIES_AT="--part 3/4", DIES="2"), plain)
+        self.assertEqual(self.fit("c.npz", DIES_AT="--part 3", DIES="2"), plain)
         self.assertEqual(self.read("deaths"), b"xx")
 
     def test_goes_on(self):
-        """A part that never comes ends the rounds by its number; later the same command goes on."""
+        """A part that never comes ends the rounds; later the same command goes on."""
         done = self.script("parts.sh", "m.npz", "out.npz", *self.names, "--", "--algorithm",
-                           "kmeans", code=1, DIES_AT="--part 2/4", DIES="99", TRIES="2")
-        self.assertIn("part 2\n", done.stderr)
+                           "kmeans", code=1, DIES_AT="--part 2", DIES="99", TRIES="2")
+        self.assertIn("--part 2", done.stderr)
         self.assertFalse(os.path.exists(self.path("out.npz")))
-        kept = os.stat(self.path("out.npz.rounds/1/s1.npz")).st_mtime_ns
-        went_on = self.fit("out.npz")
-        self.assertEqual(os.stat(self.path("out.npz.rounds/1/s1.npz")).st_mtime_ns, kept)
-        self.assertEqual(went_on, self.fit("plain.npz"))
+        said = self.path("out.npz.rounds/step.parts/m0.1")
+        kept = os.stat(said).st_mtime_ns
+        self.vem("step", self.path("out.npz.rounds/step"), "--part", 1, code=10)
+        self.assertEqual(os.stat(said).st_mtime_ns, kept)
+        self.assertEqual(self.fit("out.npz"), self.whole("--algorithm", "kmeans"))
         self.script("parts.sh", "m.npz", code=2)
 
     def test_another_fit(self):
         """What an earlier command made is not taken for what another one asks."""
-        self.fit("out.npz")
         self.vem("fit", self.data, "-k", 4, "--max-steps", 1, "-q", "-o", self.path("other.npz"))
         for script in ("parts.sh", "parts.py"):
-            for words, says in ((["m.npz", "out.npz", *self.names[:3], "--", "--algorithm", "kmeans"], "other parts"),
-                                (["m.npz", "out.npz", *self.names], "other parts or options"),
-                                (["other.npz", "out.npz", *self.names, "--", "--algorithm", "kmeans"], "another start")):
+            out = script + ".npz"
+            self.script(script, "m.npz", out, *self.names, "--", "--algorithm", "kmeans")
+            for words, says in ((["m.npz", out, *self.names[:3], "--", "--algorithm", "kmeans"], "another fit"),
+                                (["m.npz", out, *self.names], "another fit"),
+                                (["other.npz", out, *self.names, "--", "--algorithm", "kmeans"], "another start")):
                 done = self.script(script, *words, code=1)
                 self.assertIn(says, done.stderr)
-            self.script(script, "m.npz", "out.npz", *self.names, "--", "--algorithm", "kmeans")
 
     def test_start(self):
         """Without a start: one of coresets, by the shell and by Python, and whoever dies."""
-        whole = self.json("fit", self.data, "-k", 6)["free_energy"]
         self.script("parts.sh", "s.npz", "a.npz", *self.names, code=2)
-        self.script("parts.sh", "s.npz", "a.npz", *self.names, K="6", CORESET="60",
+        options = ["--", "--algorithm", "kmeans"]
+        self.script("parts.sh", "s.npz", "a.npz", *self.names, *options, K="6", CORESET="60",
                     DIES_AT="coreset", DIES="2")
         self.assertEqual(self.read("deaths"), b"xx")
-        self.assertEqual(len(os.listdir(self.path("a.npz.rounds/start"))), 4)
         found = self.json("score", self.path("a.npz"), self.data)["free_energy"]
-        self.assertGreater(found, whole - 0.05)
         self.assertGreater(found, self.json("score", self.path("s.npz"), self.data)["free_energy"])
         self.script("parts.py", "t.npz", "b.npz", *self.names, code=2)
-        self.script("parts.py", "t.npz", "b.npz", *self.names, "-k", 6, "--coreset", 60,
-                    DIES_AT="part-3.npy", DIES="1")
+        self.script("parts.py", "t.npz", "b.npz", *self.names, "-k", 6, "--coreset", 60, *options,
+                    DIES_AT="part-3.npy -m", DIES="1")
         for ours, theirs in (("t.npz", "s.npz"), ("b.npz", "a.npz")):
-            found = [npz_parse(self.path(name)) for name in (ours, theirs)]
-            for name in ("means", "weights"):  # meta tells of files, whose names are others
-                self.assertEqual(*(arrays[name][2] for arrays in found))
+            self.assertEqual(self.arrays(ours), self.arrays(theirs))
 
-    def test_options_and_rounds(self):
-        """A start that is made has the options of the rounds; rounds that were too few are told."""
-        for script, words, environment in (("parts.sh", [], {"K": "3", "ROUNDS": "2"}),
-                                           ("parts.py", ["-k", 3, "--rounds", 2], {})):
-            done = self.script(script, script + ".s.npz", script + ".npz", *self.names, *words, "--",
-                               "--family", "diag", **environment)
-            self.assertIn("F does not rest after 2 rounds", done.stderr)
-            self.assertEqual(self.json("info", self.path(script + ".s.npz"))["family"], "diag")
-        done = self.script("parts.py", "x.npy", "c.npz", *self.names, code=1)
-        self.assertIn("x.npy", done.stderr)
+    def test_refused(self):
+        """What vem refuses ends the script with its sentence."""
+        for script, words in (("parts.sh", []), ("parts.py", ["-k", 3])):
+            done = self.script(script, "m.npz", script + ".npz", *self.names, *words, "--", "--algorithm",
+                               "greedy", code=1, K="3")
+            self.assertIn("greedy", done.stderr)
+            done = self.script(script, "m.npz", "no.npz", *self.names, *words, "--", "--time", "5", code=2)
+            self.assertIn("--time", done.stderr)
 
     def test_python(self):
         """parts.py is parts.sh; a part that never comes ends it, and nothing is written."""
         words = ["m.npz", "b.npz", *self.names, "--", "--algorithm", "kmeans"]
-        self.script("parts.py", *words, code=1, DIES_AT="--part 2/4", DIES="99")
+        done = self.script("parts.py", *words, code=1, DIES_AT="--part 2", DIES="99")
+        self.assertIn("lost again and again", done.stderr)
         self.assertFalse(os.path.exists(self.path("b.npz")))
         self.write("deaths", "")
-        self.script("parts.py", *words, DIES_AT="--part 2/4", DIES="2")
-        self.assertEqual(self.read("b.npz"), self.fit("a.npz"))
+        self.script("parts.py", *words, DIES_AT="--part 2", DIES="2")
+        self.assertEqual(self.arrays("b.npz"), self.whole("--algorithm", "kmeans"))
 
     def test_ray_and_spark(self):
         """Neither is here: modules of their names that do what these scripts ask of them."""
@@ -153,24 +159,31 @@ class SparkSession:
     sparkContext = property(lambda self: self)
 SparkSession.builder = SparkSession()
 """)
-        plain = self.fit("a.npz")
+        plain = self.whole("--algorithm", "kmeans")
         for script, says in (("parts_ray.py", "shutdown"), ("parts_spark.py", "stop")):
             done = self.script(script, "m.npz", script + ".npz", *self.names, "--", "--algorithm",
                                "kmeans", PYTHONPATH=self.folder.name)
             self.assertTrue(done.stdout.endswith(says + "\n"), done.stdout)
-            self.assertEqual(self.read(script + ".npz"), plain)
+            self.assertEqual(self.arrays(script + ".npz"), plain)
 
     def test_slurm(self):
-        """No Slurm here: what a task of the array would do, one after the other."""
-        for i in range(1, 5):
-            self.script("parts.slurm", "m.npz", "part-%d.npy", "round1", SLURM_ARRAY_TASK_ID=str(i),
-                        SLURM_ARRAY_TASK_COUNT="4", SLURM_CPUS_PER_TASK="2")
-        files = [self.path(f"round1/s{i}.npz") for i in range(1, 5)]
-        self.refuse(1, ["merge", *files[:2], files[3], "-o", self.path("n.npz")], "missing: 3")
-        os.remove(files[2])  # asked for again, alone
-        self.script("parts.slurm", "m.npz", "part-%d.npy", "round1", SLURM_ARRAY_TASK_ID="3",
-                    SLURM_ARRAY_TASK_COUNT="1", PARTS="4")
-        self.assertEqual(self.json("merge", *files, "-o", self.path("n.npz"))["rows"], 300)
+        """No Slurm here: what the tasks of an array would do, at the same time, and one that was lost."""
+        self.vem("step", self.path("f.step"), "--parts", 3, "-q", "--", *self.names, "--init",
+                 self.path("m.npz"), "--algorithm", "kmeans", "-o", self.path("o.npz"), "-q", code=10)
+
+        def task(number, wait):
+            return subprocess.Popen([os.path.join(SOURCE, "examples/parts.slurm"), self.path("f.step")],
+                                    stderr=subprocess.DEVNULL,
+                                    env={**os.environ, "VEM": os.path.abspath(VEM), "SLURM_ARRAY_TASK_ID": str(number),
+                                         "WAIT": wait})
+        for number in (1, 3):  # the second is lost, and these wait no longer
+            self.assertEqual(task(number, "0").wait(LIMIT), 0)
+        told = json.loads(self.vem("step", self.path("f.step"), "--json", code=10).stdout)
+        self.assertEqual([part["state"] for part in told["parts"]], ["waits", "call", "waits"])
+        for process in [task(number, "600") for number in (1, 2, 3)]:
+            self.assertEqual(process.wait(LIMIT), 0)
+        self.vem("step", self.path("f.step"))
+        self.assertEqual(self.arrays("o.npz"), self.whole("--algorithm", "kmeans"))
 
     def test_dask(self):
         """Eight parts on four workers, one of which is killed in the middle: the same bits."""
@@ -178,39 +191,37 @@ SparkSession.builder = SparkSession()
             import distributed  # pylint: disable=unused-import,import-outside-toplevel
         except ImportError:
             self.skipTest("dask.distributed is not installed")
-        self.names = [self.npy(f"eight-{i}.npy", self.rows[i * 37:i * 37 + (37 if i < 7 else 41)])
-                      for i in range(8)]
-        plain = self.fit("plain.npz")
+        self.data = self.npy("x.npy", self.rows * 2)
+        self.vem("step", self.path("f.step"), "--parts", 8, "-q", "--", self.data, "--init", self.path("m.npz"),
+                 "--algorithm", "kmeans", "--threads", 1, "-o", self.path("o.npz"), "-q", code=10)
         driver = self.write("driver.py", f"""
 import os, sys
 sys.path.insert(0, {os.path.join(SOURCE, "examples")!r})
 import dask
 import parts_dask
 
-def once_deadly(task, vem, to, words):
-    if to.endswith("s5.npz"):
+def once_deadly(task, words):
+    if "5" in words and os.path.exists({self.path("f.step.parts/at.5")!r}):
         try:
             os.close(os.open({self.path("killed")!r}, os.O_CREAT | os.O_EXCL))
             os.kill(os.getpid(), 9)
         except FileExistsError:
             pass
-    return task(vem, to, words)
+    return task(words)
 
 if __name__ == "__main__":
     dask.config.set({{"distributed.comm.timeouts.connect": "600s", "distributed.comm.timeouts.tcp": "600s"}})
     with parts_dask.distributed.Client(n_workers=4, threads_per_worker=1, dashboard_address=None) as client:
         run = parts_dask.run_on(client)
-        model = parts_dask.parts.rounds(lambda task, calls: run(once_deadly, [(task, *call) for call in calls]),
-                                        sys.argv[1], sys.argv[3:], sys.argv[2], ["--algorithm", "kmeans"])
-    print(model)
+        sys.exit(parts_dask.parts.rounds(lambda task, calls: run(once_deadly, [(task, *call) for call in calls]),
+                                         sys.argv[1]))
 """)
-        done = subprocess.run([sys.executable, driver, self.path("m.npz"), self.path("dask"),
-                               *self.names], cwd=self.folder.name, capture_output=True, text=True,
-                              check=False, timeout=LIMIT, env={**os.environ, "VEM": VEM})
+        done = subprocess.run([sys.executable, driver, self.path("f.step")], cwd=self.folder.name,
+                              capture_output=True, text=True, check=False, timeout=LIMIT,
+                              env={**os.environ, "VEM": os.path.abspath(VEM)})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue(os.path.exists(self.path("killed")))
-        with open(done.stdout.splitlines()[-1], "rb") as file:
-            self.assertEqual(file.read(), plain)
+        self.assertEqual(self.arrays("o.npz"), self.whole("--algorithm", "kmeans"))
 
 
 if __name__ == "__main__":

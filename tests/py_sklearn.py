@@ -326,8 +326,8 @@ class Oracle(unittest.TestCase):
         report, _, _, theirs = self.kmeans(x, 12)
         parts = [self.save(f"part{i}.npy", rows) for i, rows in enumerate(np.split(x, [300, 350, 1500]))]
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples", "parts.py")
-        subprocess.run([sys.executable, script, self.path("start.npz"), self.path("out.npz"), *parts, "--",
-                        "--algorithm", "kmeans"], check=True, stdout=subprocess.DEVNULL,
+        subprocess.run([sys.executable, script, self.path("start.npz"), self.path("out.npz"), *parts, "--parts",
+                        "2", "--", "--algorithm", "kmeans"], check=True, stdout=subprocess.DEVNULL,
                        env={**os.environ, "VEM": os.path.abspath(VEM)})
         with np.load(self.path("out.npz")) as model:
             np.testing.assert_allclose(model["means"], theirs.cluster_centers_, atol=1e-9)

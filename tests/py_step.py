@@ -183,11 +183,11 @@ class Step(Case):
 
     def test_failed(self):
         """What a part cannot do is told with its sentence, until it is asked for again."""
-        self.begin(2, "-k", 6, "--coreset", 100)
+        self.begin(2, "-k", 6, "--cells", 100)
         while (done := self.step("--part", 1, codes=(1, 10))).returncode == 10:
             self.step("--part", 2, codes=(1, 10))
-        self.assertIn("--coreset", done.stderr)
-        self.assertIn("--coreset", self.step(codes=(1,)).stderr)
+        self.assertIn("--cells", done.stderr)
+        self.assertIn("--cells", self.step(codes=(1,)).stderr)
         self.assertEqual(self.json("step", self.state, code=1)["state"], "failed")
         self.assertEqual(self.step("--again").returncode, 10)
 
