@@ -7,6 +7,7 @@
  * in units of the columns' deviations, clamped at the floor: the exact maximum under that
  * constraint (floor.c). Whether clamping is needed is asked of a Cholesky factorisation of
  * Sigma - floor I, which costs far less than the eigenvalues and nearly always says no. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -119,6 +120,22 @@ vem_i_state vem_i_full_state(int32_t d, size_t element)
                          .work = element < sizeof(double) && wide > floor ? wide : floor};
 }
 
+/* The panel of `to` items from `item` on, out of panels of `from`: these are as many or twice as
+ * many, and filled, so that one lies in the other. Four at a time, of which compilers make one. */
+static void widen_panel(const float *panels, int32_t item, int32_t from, int32_t to,
+                        int32_t d, double *out)
+{
+    const float *x = panels + (int64_t)(item / from) * from * d + item % from;
+    assert(from % to == 0 && to % 4 == 0);
+    for (int32_t j = 0; j < d; j++, x += from, out += to)
+        for (int32_t p = 0; p < to; p += 4) {
+            out[p] = (double)x[p];
+            out[p + 1] = (double)x[p + 1];
+            out[p + 2] = (double)x[p + 2];
+            out[p + 3] = (double)x[p + 3];
+        }
+}
+
 static double collect_wide(const vem_i_scorer *s, const float *panels, const float *q,
                            int32_t n, const float *mean, double *work, double *sum,
                            double *second)
@@ -137,14 +154,8 @@ static double collect_wide(const vem_i_scorer *s, const float *panels, const flo
         }
         if (!any)
             continue;
-        int32_t slots = (count + to - 1) / to * to;
-        for (int32_t p = 0; p < slots; p++) {
-            int32_t item = first + (p < count ? p : count - 1);
-            const float *x = panels + (int64_t)(item / from) * from * d + item % from;
-            double *out = wide + (int64_t)(p / to) * to * d + p % to;
-            for (int64_t j = 0; j < d; j++)
-                out[j * to] = (double)x[j * from];
-        }
+        for (int32_t p = 0; p < count; p += to)
+            widen_panel(panels, first + p, from, to, d, wide + (int64_t)p * d);
         mass += s->wide->full_collect(wide, wide_q, count, d, wide_mean, sum, second);
     }
     return mass;
