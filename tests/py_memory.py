@@ -36,7 +36,7 @@ def block(seed, values=1 << 19):
 
 
 def big_npy(path, megabytes):
-    """Single-precision rows, blocks of 2 MB in turns."""
+    """Single-precision rows, blocks of 2 MB in turns; no row comes twice, by its first column."""
     blocks = [block(seed) for seed in range(3)]
     count = megabytes // 2
     n = count * (1 << 19) // D
@@ -45,8 +45,10 @@ def big_npy(path, megabytes):
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
         for k in range(count):
             shift = 4 * D * (k * 37 % (1 << 13))
-            file.write(blocks[k % 3][shift:])
-            file.write(blocks[k % 3][:shift])
+            rows = array.array("f", blocks[k % 3][shift:] + blocks[k % 3][:shift])
+            first = range(k * (n // count), (k + 1) * (n // count))
+            rows[::D] = array.array("f", [1e-5 * row for row in first])
+            rows.tofile(file)
     return n
 
 

@@ -4,7 +4,7 @@
 
 #include "api/advice.h"
 #include "api/columns.h"
-#include "api/fitting.h"
+#include "api/fit_repeats.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/plain.h"
@@ -13,7 +13,6 @@
 #include "metrics/gap.h"
 #include "metrics/measure.h"
 #include "model/units.h"
-#include "moves/cap_bounds.h"
 
 typedef vem_i_fitting fit;
 
@@ -73,8 +72,10 @@ static vem_status resolve(fit *f)
     if (status == VEM_OK)
         status = tell_forecast(f);
     if (status == VEM_OK && state_path(f))
-        status = vem_i_checkpoint_open(&f->checkpoint, run, f->data, f->asked,
+        status = vem_i_checkpoint_open(&f->checkpoint, run, f->all, f->asked,
                                        &f->resolved, f->start);
+    f->checkpoint.different = f->repeats.rows.n;
+    f->plan.programme.different = f->repeats.rows.n > 0;
     if (status == VEM_OK && f->resolved.threads > 0)
         run->threads = vem_i_threads_had((int)f->resolved.threads);
     return status;
@@ -182,33 +183,6 @@ static vem_status count_floored(fit *f)
     return VEM_OK;
 }
 
-/* Ends that come early leave clusters larger than --balance says. */
-static void note_cap(const fit *f, double mean)
-{
-    const double cap = vem_i_cap_of(&f->resolved), largest = f->report->summary.largest;
-    const vem_i_cap_bounds b = vem_i_cap_bounds_of(f->data->weights, f->data->n,
-                                                   f->report->summary.clusters, cap);
-    if (cap > 0 && largest * mean > b.most * b.unit * (1 + 1e-9))
-        vem_i_report_note(f->report,
-                          "The fit was ended before --balance %g was kept: the largest "
-                          "cluster has %.3g times the mean.",
-                          cap, largest);
-}
-
-/* Clusters that labels do not have. */
-static void note_empty(const fit *f, const double *masses)
-{
-    int64_t empty = 0;
-    for (int32_t c = 0; c < f->report->summary.clusters; c++)
-        empty += masses[c] == 0;
-    if (empty > 0)
-        vem_i_report_note(f->report,
-                          "%lld of %d clusters %s the best one of no row: labels do not "
-                          "have %s, and fewer clusters would do.",
-                          (long long)empty, f->report->summary.clusters,
-                          empty == 1 ? "is" : "are", empty == 1 ? "it" : "them");
-}
-
 /* What the labels hold. */
 typedef struct sizes {
     const fit *f;
@@ -258,8 +232,7 @@ static vem_status measure_sizes(fit *f)
         s->largest = fmax(s->largest, size);
     }
     s->cv = sqrt(squares / s->clusters);
-    note_cap(f, total / s->clusters);
-    note_empty(f, masses);
+    vem_i_fit_note_sizes(f, masses, total / s->clusters);
     vem_i_free(sums);
     return VEM_OK;
 }
@@ -355,6 +328,7 @@ static vem_status report_before(fit *f)
 static void report_after(fit *f)
 {
     vem_summary *s = &f->report->summary;
+    vem_i_fit_unmerge(f);
     if (f->run.watch->stop)
         s->outcome = VEM_OUTCOME_STOPPED;
     vem_i_budget_say(f->report, &f->budget);
@@ -400,7 +374,9 @@ static vem_status run_all(fit *f)
 vem_status vem_i_fitting_run(vem_i_fitting *f, vem_model **model, vem_report **report)
 {
     f->clock = vem_i_clock();
-    vem_status status = resolve(f);
+    vem_status status = vem_i_fit_merge(f);
+    if (status == VEM_OK)
+        status = resolve(f);
     if (status == VEM_OK)
         status = run_all(f);
     if (status == VEM_OK)
@@ -408,6 +384,7 @@ vem_status vem_i_fitting_run(vem_i_fitting *f, vem_model **model, vem_report **r
     vem_i_checkpoint_close(&f->checkpoint);
     vem_i_cells_free(f->cells);
     vem_i_points_free(f->points);
+    vem_i_repeats_free(&f->repeats);
     if (status == VEM_OK && model) {
         *model = f->model;
         f->model = NULL;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "api/fitting.h"
+#include "moves/cap_bounds.h"
 
 /* Where a stop in the starts leaves --resume. */
 static void say_resume(const vem_i_fitting *f)
@@ -171,7 +172,7 @@ static void say_replaced(const vem_i_fitting *f)
 {
     static const double FEW = 0.01; /* values for each row */
     const int64_t missing = vem_data_missing(f->data);
-    if (!vem_data_means(f->data) || (double)missing < FEW * (double)f->data->n)
+    if (!vem_data_means(f->data) || (double)missing < FEW * (double)f->all->n)
         return;
     vem_i_report_note(
         f->report,
@@ -180,6 +181,39 @@ static void say_replaced(const vem_i_fitting *f)
         (long long)missing,
         f->path ? "--missing drop is safer for the number of clusters."
                 : "--missing drop leaves them out.");
+}
+
+/* Ends that come early leave clusters larger than --balance says. */
+static void note_cap(const vem_i_fitting *f, double mean)
+{
+    const double cap = vem_i_cap_of(&f->resolved), largest = f->report->summary.largest;
+    const vem_i_cap_bounds b = vem_i_cap_bounds_of(f->data->weights, f->data->n,
+                                                   f->report->summary.clusters, cap);
+    if (cap > 0 && largest * mean > b.most * b.unit * (1 + 1e-9))
+        vem_i_report_note(f->report,
+                          "The fit was ended before --balance %g was kept: the largest "
+                          "cluster has %.3g times the mean.",
+                          cap, largest);
+}
+
+/* Clusters that labels do not have. */
+static void note_empty(const vem_i_fitting *f, const double *masses)
+{
+    int64_t empty = 0;
+    for (int32_t c = 0; c < f->report->summary.clusters; c++)
+        empty += masses[c] == 0;
+    if (empty > 0)
+        vem_i_report_note(f->report,
+                          "%lld of %d clusters %s the best one of no row: labels do not "
+                          "have %s, and fewer clusters would do.",
+                          (long long)empty, f->report->summary.clusters,
+                          empty == 1 ? "is" : "are", empty == 1 ? "it" : "them");
+}
+
+void vem_i_fit_note_sizes(const vem_i_fitting *f, const double *masses, double mean)
+{
+    note_cap(f, mean);
+    note_empty(f, masses);
 }
 
 void vem_i_fit_notes(const vem_i_fitting *f)

@@ -21,14 +21,15 @@ typedef enum vem_i_purpose {
     VEM_RNG_CORESET = 10,
     VEM_RNG_GUIDED =
         20, /* assignment through buckets: their centers, rows of the sample */
-    VEM_RNG_SAMPLE = 31,  /* rows on which a model is measured */
-    VEM_RNG_MIXTURE = 32, /* rows drawn from a mixture */
-    VEM_RNG_STARTS = 33,  /* starts on a sample */
-    VEM_RNG_INSERT = 34,  /* candidates for a cluster more */
-    VEM_RNG_GAP = 35,     /* rows that are compared with their cells */
-    VEM_RNG_BLOCKS = 36,  /* which rows are a block of incremental EM */
-    VEM_RNG_PAIRS = 38,   /* pairs of rows, for the prior of a tree */
-    VEM_RNG_RESAMPLE = 40 /* seeds of selections on part of the rows */
+    VEM_RNG_SAMPLE = 31,   /* rows on which a model is measured */
+    VEM_RNG_MIXTURE = 32,  /* rows drawn from a mixture */
+    VEM_RNG_STARTS = 33,   /* starts on a sample */
+    VEM_RNG_INSERT = 34,   /* candidates for a cluster more */
+    VEM_RNG_GAP = 35,      /* rows that are compared with their cells */
+    VEM_RNG_BLOCKS = 36,   /* which rows are a block of incremental EM */
+    VEM_RNG_PAIRS = 38,    /* pairs of rows, for the prior of a tree */
+    VEM_RNG_RESAMPLE = 40, /* seeds of selections on part of the rows */
+    VEM_RNG_REPEATS = 41   /* rows among which alike ones are looked for */
 } vem_i_purpose;
 
 typedef struct vem_i_rng {

@@ -337,3 +337,25 @@ vem_status vem_i_subset_all(vem_i_run *run, const vem_view *view, vem_i_points *
         vem_i_points_free(made);
     return status;
 }
+
+void vem_i_subset_join(vem_i_points *s)
+{
+    vem_view *view = &s->view;
+    const size_t row = (size_t)view->d * view->kernels->element;
+    char *x = s->x, *last = x;
+    int64_t kept = 0;
+    for (int64_t i = 1; i < view->n; i++) {
+        const char *next = x + (size_t)i * row;
+        if (memcmp(last, next, row) == 0) {
+            s->mass[kept] += s->mass[i];
+            continue;
+        }
+        kept++;
+        last += row;
+        memmove(last, next, row);
+        s->mass[kept] = s->mass[i];
+        if (s->log_base)
+            s->log_base[kept] = s->log_base[i];
+    }
+    view->n = view->used = view->global_n = kept + 1;
+}

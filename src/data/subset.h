@@ -17,5 +17,8 @@ vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size, 
                             vem_i_points **subset);
 /* All rows of a view of several processes, for each of them. */
 vem_status vem_i_subset_all(vem_i_run *run, const vem_view *view, vem_i_points **all);
+/* Draws of one item, which follow each other, become one item of all their mass. For samples of
+ * different rows that are not sparse. */
+void vem_i_subset_join(vem_i_points *subset);
 
 #endif

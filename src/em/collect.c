@@ -84,6 +84,14 @@ static int plain(const vem_i_collector *t)
     return t->width == 1 && !t->q && !t->only && !t->posterior->q && !t->view->mass;
 }
 
+/* The posteriors, where they are floats and all clusters are asked for: what is below is much of a step on a
+ * sample of rows. */
+static const float *plain_floats(const vem_i_collector *t)
+{
+    return t->q && !t->only && t->view->kernels->precision == VEM_SINGLE ? t->posterior->q
+                                                                         : NULL;
+}
+
 /* Count entries per cluster over items [begin, end) into counts[cluster + 1]; counts[0] is the
  * caller's. */
 static void count_entries(const vem_i_collector *t, int64_t begin, int64_t end,
@@ -96,7 +104,11 @@ static void count_entries(const vem_i_collector *t, int64_t begin, int64_t end,
             counts[held[i] + 1]++;
         return;
     }
-    for (int64_t i = begin; i < end; i++)
+    const float *q = plain_floats(t);
+    for (int64_t e = begin * t->width; q && e < end * t->width; e++)
+        if (held[e] >= 0 && q[e] > 0)
+            counts[held[e] + 1]++;
+    for (int64_t i = begin; !q && i < end; i++)
         for (int64_t e = i * t->width; e < (i + 1) * t->width; e++)
             if (entry_counts(t, i, e))
                 counts[held[e] + 1]++;
@@ -113,10 +125,16 @@ static void place_entries(vem_i_collector *t, int64_t base, int64_t begin, int64
                 t->entries[at[held[i]]++] = (uint32_t)(i - base);
         return;
     }
+    const float *q = plain_floats(t);
     for (int64_t i = begin; i < end; i++)
         for (int64_t e = i * t->width; e < (i + 1) * t->width; e++)
-            if (entry_counts(t, i, e))
+            if (q && held[e] >= 0 && q[e] > 0) {
+                const int64_t place = at[held[e]]++;
+                t->entries[place] = (uint32_t)(i - base);
+                ((float *)t->q)[place] = q[e];
+            } else if (!q && entry_counts(t, i, e)) {
                 place_entry(t, base, i, e, at[held[e]]++);
+            }
 }
 
 /* One cluster takes n listed items, counted from item `base`, some at a time. */

@@ -82,7 +82,6 @@ int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_block *blo
     int32_t width = posterior->width, changed = 0;
     int64_t ldv = block->capacity;
     const int32_t *found = block->nearest ? block->nearest : block->index;
-    size_t element = block->view->kernels->element;
     if (width == 1 && !posterior->q && !block->items.index && !block->view->mass)
         return store_plain(posterior, block, found);
     for (int32_t p = 0; p < block->n; p++) {
@@ -94,9 +93,14 @@ int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_block *blo
             changed++;
         for (int32_t r = 0; r < width; r++)
             held[r] = found[r * ldv + p];
-        for (int32_t r = 0; posterior->q && r < width; r++)
-            memcpy((char *)posterior->q + (size_t)(item * width + r) * element,
-                   (const char *)block->costs + (size_t)(r * ldv + p) * element, element);
+        if (posterior->q && block->view->kernels->precision == VEM_SINGLE)
+            for (int32_t r = 0; r < width; r++)
+                ((float *)posterior->q)[item * width + r] =
+                    ((const float *)block->costs)[r * ldv + p];
+        else if (posterior->q)
+            for (int32_t r = 0; r < width; r++)
+                ((double *)posterior->q)[item * width + r] =
+                    ((const double *)block->costs)[r * ldv + p];
     }
     return changed;
 }

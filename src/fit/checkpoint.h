@@ -14,6 +14,7 @@ typedef struct vem_i_checkpoint {
     int ours;                   /* no preset was named */
     int timed;                  /* --time may have chosen a coreset */
     uint64_t start, rows;       /* sums over the model to start from and over the rows */
+    int64_t different;          /* rows, where those that are alike are one; else 0 */
     int64_t max_steps;          /* of the fit that wrote the file, when reading */
     /* The fit. */
     int64_t restart;    /* the one at work, from 1 */

@@ -172,6 +172,17 @@ void vem_i_checkpoint_record_owner(vem_i_record *r, vem_i_checkpoint *k)
 void vem_i_checkpoint_record_rows(vem_i_record *r, vem_i_checkpoint *k)
 {
     uint64_t rows = k->rows;
+    int64_t different = k->different;
+    if (r->reading && !vem_i_record_is_next(r, "different"))
+        different = 0;
+    else if (different > 0 || r->reading)
+        vem_i_record_count(r, "different", &different, 1, k->data->n);
+    if (r->status == VEM_OK && (different > 0) != (k->different > 0))
+        refuse(r,
+               "there %s, here %s, which goes by the version of vem, by --memory and by "
+               "--time",
+               different ? "rows that are alike were one" : "each row was one",
+               different ? "each row is one" : "rows that are alike are one");
     VEM_I_RECORD(r, "fingerprint", rows);
     if (r->status == VEM_OK && rows != k->rows)
         refuse(r, "the data have the same shape but other values or weights");

@@ -64,6 +64,7 @@ typedef struct vem_i_programme {
     vem_i_from from;
     int grows;     /* clusters are inserted */
     int reduced;   /* the rows are a coreset */
+    int different; /* they have come several times, and weigh as often */
     int64_t rows;  /* all, or those of the coreset */
     int celled;    /* the items are cells of them */
     int64_t items; /* that are fitted, at most: the rows, or cells */

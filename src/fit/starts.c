@@ -364,6 +364,8 @@ static vem_status go_on(starts *s, int64_t rows, double least)
     if (status != VEM_OK)
         return status;
     vem_model *found = s->model;
+    if (a->programme->different)
+        vem_i_subset_join(sample);
     s->model = NULL;
     s->view = &sample->view;
     s->run = apart ? s->run : &alike;
@@ -424,6 +426,8 @@ vem_status vem_i_starts_run(vem_i_attempt *a)
         s.view = &sample->view;
     if (sample && drawn && crowded(s.view))
         a->missed = fit_can_swap(a) ? VEM_I_MISSED_SOME : VEM_I_MISSED_CROWD;
+    if (sample && a->programme->different)
+        vem_i_subset_join(sample);
     if (vem_i_starts_are_light(o, &plan, a->view->d))
         s.run = &alone;
     if (status == VEM_OK && a->missed < VEM_I_MISSED_PLACES)
