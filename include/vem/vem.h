@@ -793,7 +793,8 @@ typedef struct vem_summary {
         seconds_total;   /* of the parts of the work */
     uint64_t peak_bytes; /* resident size of the process at its highest */
     int64_t restart;     /* which of the restarts was kept, from 1 */
-    int64_t items; /* weighted items the loop ran on: n, the coreset's rows, or cells */
+    int64_t items; /* weighted items the loop ran on: n, the coreset's rows, the different
+                      rows where most come several times, or cells */
     int64_t resumed_step; /* the step a checkpoint let the fit go on at; 0: none */
     int64_t floored;      /* clusters whose variance (in some column, of full in some
                              direction) is as small as --floor lets it be */
