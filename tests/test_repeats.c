@@ -4,7 +4,9 @@
 #include "context.h"
 
 #include <string.h>
+#include <unistd.h>
 
+#include "base/record.h"
 #include "data/repeats.h"
 #include "data/subset.h"
 
@@ -396,6 +398,49 @@ static void names_the_row(void **state)
     repeated_free(&r);
 }
 
+/* A version that did not put rows together, or a fit whose --memory had no room for it, wrote no block of that name. */
+static void states_know_what_the_rows_are(void **state)
+{
+    (void)state;
+    enum { MARK = 32, TAIL = 16, MOST = 1 << 20 };
+    const char name[] = "different"; /* its block says how many there are */
+    char path[] = "/tmp/vem-repeats-XXXXXX";
+    const int file = mkstemp(path);
+    vem_checkpoint c = {.size = sizeof c, .path = path};
+    repeated r = repeated_new(N, KINDS, 0, 0);
+    vem_options o = options_of(VEM_ISO_SHARED, 10);
+    o.swaps = 0;
+    o.max_steps = 3;
+    assert_true(file >= 0);
+    close(file);
+    unlink(path);
+    assert_int_equal(vem_ctx_set_checkpoint(ctx, &c), VEM_OK);
+    fitted f = fit(r.data, &o, NULL);
+    fitted_free(&f);
+    FILE *stream = fopen(path, "r+b");
+    char *bytes = malloc(MOST), *found = NULL;
+    assert_non_null(stream);
+    const size_t size = fread(bytes, 1, MOST, stream);
+    for (size_t k = 0; k + sizeof name <= size && !found; k++)
+        found = memcmp(bytes + k, name, sizeof name) == 0 ? bytes + k : NULL;
+    assert_non_null(found);
+    memcpy(found, "otherwise", sizeof name - 1);
+    const uint64_t sum = vem_i_mix(0, bytes + MARK, size - MARK - TAIL);
+    memcpy(bytes + size - sizeof sum, &sum, sizeof sum);
+    rewind(stream);
+    assert_int_equal(fwrite(bytes, 1, size, stream), size);
+    fclose(stream);
+    free(bytes);
+    c.resume = 1;
+    assert_int_equal(vem_ctx_set_checkpoint(ctx, &c), VEM_OK);
+    assert_int_equal(vem_fit(ctx, r.data, &o, NULL, NULL, NULL), VEM_BAD_OPTION);
+    assert_non_null(strstr(vem_ctx_message(ctx), "there each row was one, here rows that "
+                                                 "are alike are one"));
+    assert_int_equal(vem_ctx_set_checkpoint(ctx, NULL), VEM_OK);
+    unlink(path);
+    repeated_free(&r);
+}
+
 static int stop(void *user, const vem_progress *p)
 {
     int *calls = user;
@@ -447,6 +492,7 @@ int main(void)
         cmocka_unit_test(the_same_step),
         cmocka_unit_test(not_where_rows_count),
         cmocka_unit_test(names_the_row),
+        cmocka_unit_test(states_know_what_the_rows_are),
         cmocka_unit_test(stopped_while_it_looks),
         cmocka_unit_test(threads_change_nothing),
     };
