@@ -23,12 +23,13 @@ static struct {
     double phase_offset; /* what was done when the phase was first seen */
     double done;         /* at the last call */
     double last_line;
-    double until;           /* clock; 0: as long as it takes */
-    double expected, began; /* seconds, as the plan told; clock, then */
-    double share;           /* of the phase; it never falls while the phase lasts */
-    int64_t restart;        /* of the fit */
-    double restart_began;   /* clock */
-    int64_t resample;       /* of a selection */
+    char said[2][LINE + 32]; /* in the last line, and the last of rounds (has_no_end) */
+    double until;            /* clock; 0: as long as it takes */
+    double expected, began;  /* seconds, as the plan told; clock, then */
+    double share;            /* of the phase; it never falls while the phase lasts */
+    int64_t restart;         /* of the fit */
+    double restart_began;    /* clock */
+    int64_t resample;        /* of a selection */
     double resamples_began, resample_began; /* clocks */
     int steps;                              /* each step is a line of a table */
     int64_t step_told, step_restart;
@@ -266,6 +267,19 @@ static void put_step(const vem_progress *p)
     state.step_restart = p->restart;
 }
 
+/* A line of a log, where there is something new to say. */
+static void put_line(const vem_progress *p, double now)
+{
+    char words[LINE], line[sizeof state.said[0]], *said = state.said[has_no_end(p)];
+    put_words(words, LINE, p, now);
+    snprintf(line, sizeof line, "%s: %s", phase_name(p->phase), words);
+    if (strcmp(line, said) == 0)
+        return;
+    memcpy(said, line, sizeof line);
+    state.last_line = now;
+    fprintf(stderr, "vem: %s\n", line);
+}
+
 static int on_progress(void *user, const vem_progress *p)
 {
     (void)user;
@@ -297,14 +311,10 @@ static int on_progress(void *user, const vem_progress *p)
         put_step(p);
     const double total = amount_total(p);
     state.share = fmax(state.share, total > 0 ? fmin(done / total, 1) : 0);
-    char words[LINE];
-    if (state.terminal) {
+    if (state.terminal)
         draw_bar(p, now);
-    } else if (now - state.last_line >= LOG_SECONDS) {
-        state.last_line = now;
-        put_words(words, LINE, p, now);
-        fprintf(stderr, "vem: %s: %s\n", phase_name(p->phase), words);
-    }
+    else if (now - state.last_line >= LOG_SECONDS)
+        put_line(p, now);
     return must_stop();
 }
 

@@ -52,6 +52,8 @@ class Select(Case):
         log = self.vem("select", self.data(3000), "--threads", 1, env=self.ticking(0.5)).stderr
         self.assertRegex(log, r"dividing: \d+ clusters? so far, F = -")
         self.assertNotRegex(log, r"dividing: .*(%|left)")  # nobody knows how many rounds follow
+        lines = [line for line in log.splitlines() if "dividing" in line]
+        self.assertTrue(all(a != b for a, b in zip(lines, lines[1:])), log)  # each says something new
         log = self.vem("select", self.data(3000), *GREEDY, "--max-clusters", 20, "--threads", 1,
                        env=self.ticking(0.5)).stderr
         self.assertRegex(log, r"vem: fitting: \d+/20 clusters, step \d+")
