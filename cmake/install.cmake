@@ -28,9 +28,11 @@ write_basic_package_version_file(vemConfigVersion.cmake COMPATIBILITY SameMajorV
 install(FILES ${PROJECT_BINARY_DIR}/vemConfig.cmake ${PROJECT_BINARY_DIR}/vemConfigVersion.cmake
         DESTINATION ${package_dir})
 
+# HDF5 by its flags: where it is required, programs get the folder of its headers, which they have no use for.
 set(vem_requires_private "jansson libzip zlib")
+set(vem_hdf5_flags "")
 if(VEM_HAVE_HDF5)
-    string(APPEND vem_requires_private " ${HDF5_MODULE_NAME}")
+    list(JOIN HDF5_STATIC_LDFLAGS " " vem_hdf5_flags)
 endif()
 # Relative, so that the file is right wherever the prefix is moved to.
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})

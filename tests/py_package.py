@@ -147,6 +147,7 @@ def check_pkg_config(prefix, folder):
     there = dict(os.environ, PKG_CONFIG_PATH=os.path.join(libraries, "pkgconfig"))
     assert run("pkg-config", "--modversion", "vem", env=there).strip() == header_version()
     flags = shlex.split(run("pkg-config", "--cflags", "--libs", "vem", env=there))
+    assert not any("hdf5" in flag for flag in flags), flags
     private = shlex.split(run("pkg-config", "--cflags", "--libs", "--static", "vem", env=there))
     # The archive instead of the shared library that lies beside it.
     static = ["-l:libvem.a" if flag == "-lvem" else flag for flag in private]
