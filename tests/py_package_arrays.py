@@ -130,7 +130,7 @@ class Arrays(Case):
         self.same(km.predict(self.path("y.csv")), km.labels_)
         self.assertEqual(km.transform(text).shape, (500, 3))
         self.assertAlmostEqual(km.score(text), -km.inertia_, places=6)
-        with self.assertRaisesRegex(OSError, "nowhere.npy"):
+        with self.assertRaisesRegex(FileNotFoundError, "nowhere.npy"):
             vem.KMeans(3).fit(self.path("nowhere.npy"))
 
     def test_arrow(self):

@@ -268,7 +268,7 @@ class Pickles(Case):
         self.assertEqual(len(picked.weights_), numbers[0])
         command("select", "--pick", numbers[0], ours, "-o", theirs)
         np.testing.assert_array_equal(np.load(theirs)["means"], picked.means_)
-        with self.assertRaises(ValueError):
+        with self.assertRaisesRegex(ValueError, "a fit of that number makes one"):
             found.pick(max(numbers) + 7)
 
     def test_a_selection_does_what_the_command_does(self):

@@ -176,7 +176,7 @@ class Read(Case):
             with self.assertRaisesRegex(error, re.escape(words).replace("'name'", r".*name"),
                                         msg=words):
                 vem.read(path, **keywords)
-        with self.assertRaises(OSError):
+        with self.assertRaises(FileNotFoundError):
             vem.read(self.path("nowhere.csv"))
 
 

@@ -225,6 +225,14 @@ void call_take(call *c)
     PyEval_RestoreThread(c->saved);
 }
 
+/* What the library says of a file that is not there (src/base/system.c): it has one status for all
+ * that the system refuses. */
+static int is_absent(const call *c, vem_status status)
+{
+    return status == VEM_IO_ERROR &&
+           strstr(vem_ctx_message(c->ctx), "there is no such file or directory") != NULL;
+}
+
 int call_check(call *c, vem_status status)
 {
     if (status == VEM_OK)
@@ -234,6 +242,7 @@ int call_check(call *c, vem_status status)
         return 0;
     }
     PyObject *kind = status == VEM_NO_MEMORY     ? PyExc_MemoryError
+                     : is_absent(c, status)      ? PyExc_FileNotFoundError
                      : status == VEM_IO_ERROR    ? PyExc_OSError
                      : status == VEM_UNSUPPORTED ? PyExc_NotImplementedError
                      : status == VEM_STOPPED     ? PyExc_RuntimeError

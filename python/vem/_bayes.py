@@ -1,6 +1,7 @@
 """Bayesian k-means: the number of clusters is found, too."""
 
 import os
+import re
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -304,7 +305,10 @@ default='bayes'
         from ._functions import estimator_of
 
         n_clusters = _options.check("n_clusters", "clusters", n_clusters)
-        return estimator_of(_vem.path_pick(self._mixtures(), n_clusters))
+        try:
+            return estimator_of(_vem.path_pick(self._mixtures(), n_clusters))
+        except ValueError as problem:  # the command says -k
+            raise ValueError(re.sub(r" \(-k \d+\)", "", str(problem))) from None
 
     def _mixtures(self):
         """The library's path."""
