@@ -328,6 +328,22 @@ static int whole_number(const char *text, double high, int64_t *value)
     return 1;
 }
 
+/* "-n (--rows)", or "--top" where there is no letter. */
+static const char *both_names(const cli_args *args, const char *name,
+                              char text[static 64])
+{
+    found option;
+    char letter = 0;
+    if (find_option(args->command, name, 0, &option))
+        letter = option.own >= 0 ? args->command->own[option.own].letter
+                                 : cli_shared_letter(name);
+    if (letter)
+        snprintf(text, 64, "-%c (--%s)", letter, name);
+    else
+        snprintf(text, 64, "--%s", name);
+    return text;
+}
+
 static int read_whole(const cli_args *args, const char *name, double high,
                       const char *otherwise, int64_t *value)
 {
@@ -336,8 +352,9 @@ static int read_whole(const cli_args *args, const char *name, double high,
         return CLI_DONE;
     int64_t number;
     if (!whole_number(text, high, &number)) {
-        cli_error("--%s is %s, but it must be a whole number between 1 and %.10g%s.",
-                  name, text, high, otherwise);
+        char both[64];
+        cli_error("%s is %s, but it must be a whole number between 1 and %.10g%s.",
+                  both_names(args, name, both), text, high, otherwise);
         return CLI_USAGE;
     }
     *value = number;

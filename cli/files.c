@@ -124,6 +124,28 @@ static void tell_tables(const cli_args *args, const char *path,
     }
 }
 
+/* What the file of labels has for a row that was left out; standard output is CSV. */
+static const char *words_of_left_out(const cli_args *args, char text[static 160])
+{
+    const int predicts = args->command == &cli_predict;
+    const char *file = cli_value(args, predicts ? "output" : "labels");
+    const char *top = predicts ? cli_value(args, "top") : NULL;
+    char name[64];
+    text[0] = '\0';
+    if (!file && !predicts)
+        return text;
+    const int csv =
+        !file || cli_has_ending(file, "csv") || cli_has_ending(file, "csv.gz");
+    const int dense =
+        top && strcmp(top, "all") == 0 && !csv && cli_has_ending(file, "npy");
+    snprintf(text, 160, "; a row left out has %s%s%s",
+             csv     ? "an empty label"
+             : dense ? "NaN for probabilities"
+                     : "the label -1",
+             file ? " in " : "", file ? cli_clean(file, name, sizeof name) : "");
+    return text;
+}
+
 /* What reading decided by itself, or did to the rows. */
 static void tell_reading(const cli_args *args, const char *path,
                          const vem_read_options *options, const vem_data *data)
@@ -132,15 +154,13 @@ static void tell_reading(const cli_args *args, const char *path,
     const int64_t n = vem_data_rows(data), all = vem_data_rows_read(data);
     const int64_t missing = vem_data_missing(data);
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    const int labels = args->command == &cli_predict || cli_value(args, "labels");
+    char labels[160];
     tell_tables(args, path, options, data);
     if (all > n)
         cli_note(args, "%s: %s of %lld left out, because of %s%s.", name,
                  cli_counted(all - n, "row", rows), (long long)all,
                  cli_counted(missing, "missing value", values),
-                 labels
-                     ? "; a row left out has no label (-1 in .npy, NaN for probabilities)"
-                     : "");
+                 words_of_left_out(args, labels));
     else if (missing > 0 && options->missing == VEM_MISSING_MEAN)
         cli_note(args, "%s: %s replaced by %s.", name,
                  cli_counted(missing, "missing value", values),

@@ -1,6 +1,5 @@
 /* vem info FILE */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,250 +16,7 @@ static const cli_option own[] = {
 
 static const char *const shared[] = {"memory", NULL};
 
-enum { SHOWN_COLUMNS = 20, BLOCK_VALUES = 1 << 15 };
-
-/* ---- Data ---- */
-
-/* Of the finite values of a column. */
-typedef struct column {
-    double low, high, mean, squares;
-    int64_t count, nans;
-} column;
-
-typedef struct survey {
-    column *columns;
-    int64_t nans, infinities;
-    int64_t bad_row,
-        bad_column; /* of the first value that is not finite, from 1; 0: none */
-} survey;
-
-static double deviation(const column *c)
-{
-    return c->count > 1 ? sqrt(c->squares / (double)c->count) : c->count ? 0 : NAN;
-}
-
-static void take_row(survey *s, const double *row, int32_t d, int64_t i)
-{
-    for (int32_t j = 0; j < d; j++) {
-        const double x = row[j];
-        column *c = &s->columns[j];
-        if (!isfinite(x)) {
-            *(isnan(x) ? &s->nans : &s->infinities) += 1;
-            c->nans += isnan(x) != 0;
-            if (!s->bad_row) {
-                s->bad_row = i + 1;
-                s->bad_column = j + 1;
-            }
-            continue;
-        }
-        c->low = c->count ? fmin(c->low, x) : x;
-        c->high = c->count ? fmax(c->high, x) : x;
-        c->count++;
-        const double off = x - c->mean;
-        c->mean += off / (double)c->count;
-        c->squares += off * (x - c->mean);
-    }
-}
-
-static int all_finite(const double *values, int64_t count)
-{
-    double probe = 0;
-    for (int64_t i = 0; i < count; i++)
-        probe += values[i] * 0; /* NaN when a value is NaN or infinite */
-    return probe == 0;
-}
-
-/* Rows without a bad value: sums about the block's first row, then added to what is known
- * by the parallel-axis rule. `scratch` has room for four rows. */
-static void take_finite(survey *s, const double *rows, int32_t d, int64_t count,
-                        double *scratch)
-{
-    double *sum = scratch, *squares = sum + d, *low = squares + d, *high = low + d;
-    for (int32_t j = 0; j < d; j++) {
-        sum[j] = squares[j] = 0;
-        low[j] = high[j] = rows[j];
-    }
-    for (int64_t i = 1; i < count; i++) {
-        const double *row = rows + i * d;
-        for (int32_t j = 0; j < d; j++) {
-            const double x = row[j], off = x - rows[j];
-            sum[j] += off;
-            squares[j] += off * off;
-            low[j] = x < low[j] ? x : low[j];
-            high[j] = x > high[j] ? x : high[j];
-        }
-    }
-    for (int32_t j = 0; j < d; j++) {
-        column *c = &s->columns[j];
-        const double n = (double)count, before = (double)c->count, all = n + before;
-        const double mean = rows[j] + sum[j] / n, off = mean - c->mean;
-        c->low = c->count ? fmin(c->low, low[j]) : low[j];
-        c->high = c->count ? fmax(c->high, high[j]) : high[j];
-        c->squares +=
-            fmax(squares[j] - sum[j] * sum[j] / n, 0) + off * off * before * n / all;
-        c->mean += off * n / all;
-        c->count += count;
-    }
-}
-
-static int take_all(cli_args *args, const vem_data *data, survey *s)
-{
-    const int64_t n = vem_data_rows(data);
-    const int32_t d = vem_data_columns(data);
-    const int64_t block = d >= BLOCK_VALUES ? 1 : BLOCK_VALUES / d;
-    double *rows = malloc((size_t)(block + 4) * (size_t)d * sizeof *rows);
-    s->columns = calloc((size_t)d, sizeof *s->columns);
-    int code = CLI_DONE;
-    if (!rows || !s->columns) {
-        cli_error("memory for %d columns could not be had.", (int)d);
-        code = CLI_FAILED;
-    }
-    for (int64_t first = 0; code == CLI_DONE && first < n; first += block) {
-        const int64_t count = n - first < block ? n - first : block;
-        const vem_status status = vem_data_get(args->ctx, data, first, count, rows);
-        if (status != VEM_OK)
-            code = cli_failure(args, status);
-        else if (cli_progress_tell("look", first, n))
-            code = cli_failure(args, VEM_STOPPED);
-        if (code == CLI_DONE && all_finite(rows, count * d))
-            take_finite(s, rows, d, count, rows + block * d);
-        else
-            for (int64_t i = 0; code == CLI_DONE && i < count; i++)
-                take_row(s, rows + i * d, d, first + i);
-    }
-    free(rows);
-    return code;
-}
-
-static int data_json(const cli_args *args, const vem_data *data, const survey *s,
-                     double bytes)
-{
-    json_t *o = cli_json_begin(args), *list = json_array();
-    json_object_set_new(o, "kind", json_string("data"));
-    json_object_set_new(o, "format", json_string(vem_data_format(data)));
-    json_object_set_new(o, "dtype", json_string(cli_dtype(vem_data_dtype(data))));
-    json_object_set_new(o, "n", json_integer(vem_data_rows(data)));
-    json_object_set_new(o, "d", json_integer(vem_data_columns(data)));
-    json_object_set_new(o, "bytes", cli_json_real(bytes));
-    json_object_set_new(o, "weighted", json_boolean(vem_data_weights(data) != NULL));
-    json_object_set_new(o, "nan", json_integer(s->nans));
-    json_object_set_new(o, "infinite", json_integer(s->infinities));
-    json_object_set_new(o, "first_bad_row",
-                        s->bad_row ? json_integer(s->bad_row) : json_null());
-    json_object_set_new(o, "first_bad_column",
-                        s->bad_row ? json_integer(s->bad_column) : json_null());
-    for (int32_t j = 0; j < vem_data_columns(data); j++) {
-        const column *c = &s->columns[j];
-        json_t *row = json_object();
-        json_object_set_new(row, "name", cli_json_text(vem_data_column_name(data, j)));
-        json_object_set_new(row, "min", cli_json_real(c->count ? c->low : NAN));
-        json_object_set_new(row, "mean", cli_json_real(c->count ? c->mean : NAN));
-        json_object_set_new(row, "max", cli_json_real(c->count ? c->high : NAN));
-        json_object_set_new(row, "sd", cli_json_real(deviation(c)));
-        json_object_set_new(row, "missing", json_integer(c->nans));
-        json_object_set_new(row, "advice",
-                            cli_json_text(vem_data_column_advice(data, j)));
-        json_array_append_new(list, row);
-    }
-    json_object_set_new(o, "columns", list);
-    return cli_json_print(o);
-}
-
-/* Why columns that look like numbers were taken for text; columns of one advice share a line. */
-static void advice_words(const vem_data *data)
-{
-    enum { MOST = 8 };
-    const char *advice[MOST];
-    int32_t first[MOST], count[MOST], kinds = 0;
-    for (int32_t j = 0; j < vem_data_columns(data); j++) {
-        const char *one = vem_data_column_advice(data, j);
-        int32_t k = 0;
-        while (k < kinds && advice[k] != one)
-            k++;
-        if (!one || k == MOST)
-            continue;
-        if (k == kinds) {
-            advice[kinds] = one;
-            first[kinds] = j;
-            count[kinds++] = 0;
-        }
-        count[k]++;
-    }
-    for (int32_t k = 0; k < kinds; k++) {
-        const char *name = vem_data_column_name(data, first[k]);
-        char text[512], clean[48], number[48], named[64] = "", others[80] = "";
-        if (name)
-            snprintf(named, sizeof named, " (%s)", cli_clean(name, clean, sizeof clean));
-        if (count[k] > 1)
-            snprintf(others, sizeof others, " and %s",
-                     cli_counted(count[k] - 1, "more column", number));
-        snprintf(text, sizeof text,
-                 "column %d%s%s: values that are not numbers as they are written count "
-                 "as text. %s",
-                 (int)first[k] + 1, named, others, advice[k]);
-        cli_wrap(stdout, text, 2, printf("  "), cli_width(STDOUT_FILENO));
-    }
-}
-
-static void data_words(const cli_args *args, const vem_data *data, const survey *s,
-                       double bytes)
-{
-    char a[48], b[48], files[256];
-    const int32_t d = vem_data_columns(data);
-    printf("%s: data (%s), %s, %s of %s", cli_data_name(args, args->operands[0], files),
-           vem_data_format(data), cli_counted(vem_data_rows(data), "row", a),
-           cli_counted(d, "column", b), cli_dtype(vem_data_dtype(data)));
-    if (bytes > 0)
-        printf(", %s", vem_bytes_print(bytes, a));
-    printf("%s\n", vem_data_weights(data) ? ", weighted" : "");
-    printf("  %-16s %12s %12s %12s %12s %8s\n", "column", "min", "mean", "max", "sd",
-           "missing");
-    for (int32_t j = 0; j < d && j < SHOWN_COLUMNS; j++) {
-        const column *c = &s->columns[j];
-        const char *name = vem_data_column_name(data, j);
-        char label[64], clean[48];
-        snprintf(label, sizeof label, name ? "%d %s" : "%d", (int)j + 1,
-                 name ? cli_clean(name, clean, 14) : NULL);
-        if (!c->count)
-            printf("  %-16s %12s\n", label, "no numbers");
-        else
-            printf("  %-16s %12.6g %12.6g %12.6g %12.6g %8s\n", label, c->low, c->mean,
-                   c->high, deviation(c), cli_count(c->nans, a));
-    }
-    if (d > SHOWN_COLUMNS)
-        printf("  and %s (--json lists all)\n",
-               cli_counted(d - SHOWN_COLUMNS, "more column", a));
-    if (s->bad_row)
-        printf("  %s values are NaN (missing, or text) and %s infinite; the first is in "
-               "row %lld, column "
-               "%lld\n",
-               cli_count(s->nans, a), cli_count(s->infinities, b), (long long)s->bad_row,
-               (long long)s->bad_column);
-    else
-        puts("  every value is finite");
-    advice_words(data);
-}
-
-static int data_info(cli_args *args)
-{
-    vem_data *data = NULL;
-    survey s = {0};
-    struct stat facts;
-    double bytes = 0;
-    for (int i = 0; i < args->operand_count; i++)
-        bytes += stat(args->operands[i], &facts) == 0 ? (double)facts.st_size : NAN;
-    int code = cli_read_data(args, args->operands[0], &data, NULL);
-    if (code == CLI_DONE)
-        code = take_all(args, data, &s);
-    cli_progress_end();
-    if (code == CLI_DONE && cli_value(args, "json"))
-        code = data_json(args, data, &s, bytes);
-    else if (code == CLI_DONE)
-        data_words(args, data, &s, bytes);
-    free(s.columns);
-    vem_data_free(data);
-    return code;
-}
+enum { SHOWN_COLUMNS = 20 };
 
 /* ---- Model ---- */
 
@@ -457,15 +213,29 @@ static int state_info(const cli_args *args)
     return CLI_DONE;
 }
 
+/* Several files are the rows of one set; of anything else there is one to look at. */
+static int refuse_several(const cli_args *args)
+{
+    for (int i = 0; i < args->operand_count; i++) {
+        const char *kind = vem_file_kind(args->operands[i]);
+        if (strcmp(kind, "data") == 0)
+            continue;
+        cli_error(
+            "%s is a file of another kind than data (%s): look at it alone, vem info "
+            "%s. Several files are looked at together where all are data, as one "
+            "set of rows.",
+            args->operands[i], kind, args->operands[i]);
+        return CLI_USAGE;
+    }
+    return CLI_DONE;
+}
+
 static int run(cli_args *args)
 {
     cli_progress_begin(args);
     const char *kind = vem_file_kind(args->operands[0]);
-    if (args->operand_count > 1 && strcmp(kind, "data") != 0) {
-        cli_error("%s is no data: only files of data are taken as one.",
-                  args->operands[0]);
+    if (args->operand_count > 1 && refuse_several(args) != CLI_DONE)
         return CLI_USAGE;
-    }
     if (strcmp(kind, "statistics") == 0)
         return cli_stats_info(args);
     if (strcmp(kind, "tree") == 0)
@@ -473,13 +243,18 @@ static int run(cli_args *args)
     if (strcmp(kind, "state") == 0)
         return state_info(args);
     /* What is neither is read as data, for the reader's sentence on what is wrong. */
-    return strcmp(kind, "model") == 0 ? model_info(args) : data_info(args);
+    return strcmp(kind, "model") == 0 ? model_info(args) : cli_data_info(args);
 }
 
 const cli_command cli_info = {
     .name = "info",
     .operands = "FILE...",
     .purpose = "what is in this file: data, a model, a tree, statistics, a checkpoint",
+    .details = "Several files of data, or a pattern in quotes ('part-*.npy'), are looked "
+               "at as one\n"
+               "set of rows, as vem fit takes them (sparse counts are one file). Models, "
+               "trees,\n"
+               "statistics and checkpoints are looked at one at a time.\n",
     .examples = "  vem info data.csv\n  vem info model.npz --json\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,

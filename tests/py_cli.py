@@ -74,6 +74,8 @@ class Usage(Case):
         self.refuse(2, ["coreset", data, "-m", 5, "--method", "unifrom", "-o", self.path("c.npz")],
                     "did you mean uniform?")
         self.refuse(2, ["fit", data, "--xyzzy"], "vem fit --help")
+        self.refuse(2, ["sample", data, "-n", 0, "-o", self.path("s.npy")], r"-n \(--rows\) is 0, but")
+        self.refuse(2, ["predict", data, data, "--top", 0], "--top is 0, but")
         self.refuse(2, ["fit", data, "-k", 3, "-Z"], "-Z")
         self.refuse(2, ["fit", data, "-k"], "-k needs a value")
         self.refuse(2, ["fit", data, "-k", 3, "-o", "--json"], "-o needs a value")

@@ -262,7 +262,17 @@ class Reading(cli_case.Case):
     def test_info_looks_at_anything(self):
         said = self.vem("info", self.data).stdout
         self.assertIn("no numbers", said)
-        self.assertIn("60 values are NaN", said)
+        self.assertIn("every other value is finite", said)
+        self.assertIn("1 column has no numbers (text, or all missing): --id leaves it out", said)
+        mixed = self.write("mixed.csv", "name,x,kind\na,1,b\nc,NA,d\ne,2,f\n")
+        said = self.vem("info", mixed).stdout
+        self.assertIn("1 value is NaN (missing, or text) and 0 infinite; the first is in row 2, column 2", said)
+        self.assertIn("2 columns have no numbers", said)
+        # Several files are the rows of one set; of anything else one is looked at.
+        self.assertIn("6 rows", self.vem("info", mixed, mixed).stdout)
+        for words in ([self.model, self.model], [self.data, self.model]):
+            self.assertIn(f"(model): look at it alone, vem info {self.model}.",
+                          self.vem("info", *words, code=2).stderr)
         self.assertIn("x, first, y", self.vem("info", self.model).stdout)
         self.assertIn("ids", self.vem("info", self.model).stdout)
         dates = self.write("d.csv", "id,date,x,time\na,2024-01-01,1,12:30\nb,2024-01-02,3,12:31\n")
@@ -282,7 +292,11 @@ class Reading(cli_case.Case):
         for words, told in (["predict", 1], ["score", 0], ["describe", 0]):
             said = self.vem(words, self.model, gaps, "--missing", "drop").stderr
             self.assertIn("1 row of 3 left out", said)
-            self.assertEqual("-1 in .npy" in said, bool(told))
+            self.assertEqual("an empty label" in said, bool(told))
+        drop = ["--missing", "drop", "-o"]
+        for words, name, told in ((drop, "l.csv", "has an empty label in "), (drop, "l.npy", "has the label -1 in "),
+                                  (["--top", "all", *drop], "p.npy", "has NaN for probabilities in ")):
+            self.assertIn(told, self.vem("predict", self.model, gaps, *words, self.path(name)).stderr)
         self.assertIn("coreset was fitted", self.vem(*fit, "--coreset", 30).stdout)
 
     def test_differences_that_have_no_room(self):
@@ -394,6 +408,11 @@ class Advice(cli_case.Case):
         self.vem("fit", self.path("bad.csv"), "-k", 2, "--id", "name,city")
         said = self.refused(text(table, "name,x,y,home town"))
         self.assertIn("--id 1,4 ", said)
+        for columns, told in (("1", "The column is text, and no other is taken (vem info"),
+                              ("1,4", "All columns that are taken are text (vem info")):
+            said = self.refused(text(table, "name,x,y,home town"), "--columns", columns)
+            self.assertIn(told, said)
+            self.assertNotIn("--id", said)
 
     def test_one_bad_value(self):
         table = rows()

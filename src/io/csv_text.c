@@ -79,6 +79,15 @@ static void advise(const vem_i_csv *csv, int32_t j, int64_t row, const tally *co
         return;
     }
     const int count = list_columns(csv, columns, list, sizeof list);
+    int32_t texts = 0;
+    for (int32_t i = 0; i < csv->stored; i++)
+        texts += csv->target[i] >= 0 && is_text(&columns[i]);
+    if (texts == csv->d && (row > 0 || csv->names)) {
+        snprintf(text, size, "%s (vem info lists the columns).",
+                 texts > 1 ? "All columns that are taken are text"
+                           : "The column is text, and no other is taken");
+        return;
+    }
     snprintf(text, size, "%s%s left out with --id %s (vem info lists the columns).",
              row == 0 && !csv->names ? "If this row names the columns, say --header yes. "
                                      : "",
