@@ -285,7 +285,7 @@ static vem_status resolve(vem_i_run *run, const vem_model *model, const vem_data
     asked.normalize = asked.normalize || model->normalizes;
     if (model->normalizes == VEM_I_DIRECTIONS)
         asked.metric = VEM_METRIC_COSINE;
-    if (asked.family == VEM_AUTO && asked.algorithm == VEM_AUTO)
+    if (asked.family == VEM_AUTO && vem_i_is_ours(&asked))
         asked.family = (int)model->family->kind;
     if (options->balance != VEM_BALANCE_NONE)
         return vem_i_fail(
@@ -299,7 +299,7 @@ static vem_status resolve(vem_i_run *run, const vem_model *model, const vem_data
                                               vem_i_data_row_values(data), resolved);
     if (status != VEM_OK)
         return status;
-    if (asked.search == VEM_AUTO && asked.algorithm == VEM_AUTO)
+    if (asked.search == VEM_AUTO && vem_i_is_ours(&asked))
         resolved->search = vem_i_whole_search(resolved);
     return check_resolved(run, resolved);
 }

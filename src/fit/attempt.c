@@ -352,7 +352,7 @@ static vem_status run_seed(vem_i_attempt *a, const vem_i_stage *stage)
 
 static vem_status run_stage(vem_i_attempt *a, const vem_i_stage *stage)
 {
-    if (stage->kind >= VEM_I_STAGE_LEADING && !a->looping) {
+    if (stage->is.loop && !a->looping) {
         const vem_status status = vem_i_attempt_shuffle(a);
         if (status != VEM_OK)
             return status;
@@ -399,7 +399,7 @@ static int left_out(const vem_i_attempt *a, const vem_i_stage *stage)
         !(stage->looks_again && a->missed == VEM_I_MISSED_SOME))
         return 1;
     const int over = a->run->watch->stop || vem_i_late(a->run);
-    if (stage->kind >= VEM_I_STAGE_FINISH)
+    if (stage->is.after)
         return over || a->steps == 0 || a->steps >= a->programme->options.max_steps;
     return stage->optional && a->at > 0 && over;
 }

@@ -61,7 +61,7 @@ static vem_status look_along_again(vem_i_attempt *a)
 /* Along axes: of all rows, as they were looked at, and then of those along the axes. */
 static void record_orders(vem_i_record *r, vem_i_attempt *a, int loop, int along)
 {
-    const int there = loop == VEM_I_STAGE_LEADING - VEM_I_STAGE_KMEANS;
+    const int there = loop == VEM_I_LOOP_LEADING;
     if (there && !along)
         vem_i_record_refuse(r, "axes");
     if (!there || r->status != VEM_OK) {
@@ -138,7 +138,8 @@ static void read_stage(vem_i_record *r, vem_i_attempt *a, int loop, int missed, 
                 : missed == VEM_I_MISSED_SOME   ? VEM_I_MISSED_SOME
                                                 : VEM_I_MISSED_NONE;
     a->started = p->starts.runs > 0 && a->missed < VEM_I_MISSED_PLACES;
-    while (a->at < p->count && (int)p->stages[a->at].kind != VEM_I_STAGE_KMEANS + loop)
+    while (a->at < p->count &&
+           !(p->stages[a->at].is.loop && (int)p->stages[a->at].is.number == loop))
         a->at++;
     const int as_before = hard == begins_hard(a) && a->at < p->count;
     if (vem_i_checkpoint_limit_differs(a->checkpoint) &&
@@ -153,13 +154,12 @@ static void read_stage(vem_i_record *r, vem_i_attempt *a, int loop, int missed, 
 void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
 {
     const vem_options *o = &a->programme->options;
-    int loop = (int)a->programme->stages[a->at].kind - VEM_I_STAGE_KMEANS;
+    int loop = (int)a->programme->stages[a->at].is.number;
     int along = a->axes;
     int missed = (int)a->missed, hard = begins_hard(a);
     int64_t clusters = a->loop_clusters;
     double seconds[] = {a->seconds_seed, vem_i_clock() - a->clock};
-    vem_i_record_int(r, "loop", &loop, VEM_I_STAGE_LEADING - VEM_I_STAGE_KMEANS,
-                     VEM_I_STAGE_BALANCE - VEM_I_STAGE_KMEANS);
+    vem_i_record_int(r, "loop", &loop, VEM_I_LOOP_LEADING, VEM_I_LOOP_BALANCE);
     record_axes(r, a, &along);
     vem_i_record_int(r, "hard_start", &hard, 0, 1);
     vem_i_record_int(r, "missed", &missed, VEM_I_MISSED_NONE, VEM_I_MISSED_ROWS);
@@ -176,7 +176,7 @@ void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
     record_orders(r, a, loop, along);
     if (a->cells && r->status == VEM_OK)
         vem_i_cells_record(r, a->cells);
-    if (loop == 0)
+    if (loop == VEM_I_LOOP_KMEANS)
         record_wanted(r, a);
     vem_i_record_count(r, "loop_clusters", &clusters, 1, o->clusters);
     if (a->path)
@@ -190,7 +190,7 @@ void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
     if (r->status != VEM_OK)
         return;
     const vem_i_stage *stage = &a->programme->stages[a->at];
-    if (stage->kind >= VEM_I_STAGE_FINISH && a->trace.count == 0)
+    if (stage->is.after && a->trace.count == 0)
         vem_i_record_refuse(r, "trace"); /* what is finished has a last step */
     else
         r->status = vem_i_model_blank(a->run,

@@ -108,13 +108,12 @@ static int may_reduce(const search *s, const vem_options *resolved)
 {
     const vem_options *asked = s->asked;
     return asked->coreset == VEM_AUTO &&
-           (asked->algorithm == VEM_AUTO || resolved->coreset != VEM_AUTO);
+           (vem_i_is_ours(asked) || resolved->coreset != VEM_AUTO);
 }
 
 static int may_hold_fewer(const vem_options *asked, const vem_options *resolved)
 {
-    return asked->algorithm == VEM_AUTO && asked->held == VEM_AUTO &&
-           asked->search == VEM_AUTO &&
+    return vem_i_is_ours(asked) && asked->held == VEM_AUTO && asked->search == VEM_AUTO &&
            vem_i_takes_products(vem_i_family_of(resolved->family)) &&
            resolved->held > FEW_HELD;
 }

@@ -67,15 +67,14 @@ int64_t vem_i_clusters_of_cells(int64_t cells)
 
 static int has_starts(const vem_options *o)
 {
-    return o->algorithm == VEM_AUTO && vem_i_wants_starts(o);
+    return vem_i_is_ours(o) && vem_i_wants_starts(o);
 }
 
 /* How many would pay where nobody asked; 0: none. */
 static int64_t ours_of(const vem_options *o, int64_t n, int32_t d)
 {
     const vem_i_family *family = vem_i_family_of(o->family);
-    const int many =
-        o->algorithm == VEM_AUTO && o->swaps > 0 && o->clusters > VEM_I_FEW_CLUSTERS;
+    const int many = vem_i_is_ours(o) && o->swaps > 0 && o->clusters > VEM_I_FEW_CLUSTERS;
     if (n < OURS_ROWS || o->cells != VEM_AUTO || o->coreset != VEM_AUTO || o->blocks > 1)
         return 0;
     if (has_starts(o) && vem_i_has_matrices(family) && d <= OURS_COLUMNS)
@@ -99,7 +98,7 @@ static const char *about_cells(const vem_options *o)
 vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, int32_t d, vem_options *out)
 {
     const int none = out->cells == VEM_AUTO || out->cells == 0;
-    if (out->cells == 0 && out->algorithm != VEM_AUTO && vem_i_fits_cells(out->algorithm))
+    if (out->cells == 0 && !vem_i_is_ours(out) && vem_i_fits_cells(out->algorithm))
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--cells is 0, the rows themselves, but --algorithm %s fits "
                           "cells.",

@@ -43,7 +43,7 @@ static vem_status check_metric(vem_i_run *run, const vem_options *asked,
             "--metric is cosine, but --standardize divides columns by their "
             "deviations, and rows have other directions then: standardize "
             "them before, or leave it out.");
-    if (asked->algorithm != VEM_AUTO && (vem_i_grows(out) || vem_i_descends(asked)))
+    if (!vem_i_is_ours(asked) && (vem_i_grows(out) || vem_i_descends(asked)))
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--metric is cosine, but --algorithm %s places clusters by "
                           "distances in space.",

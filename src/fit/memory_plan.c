@@ -160,8 +160,7 @@ static uint64_t loops_bytes(const sizes *s, const vem_i_programme *p)
 {
     uint64_t bytes = 0;
     for (int i = 0; i < p->count; i++)
-        if (p->stages[i].kind >=
-            VEM_I_STAGE_LEADING) /* beside which k-means has its own model */
+        if (p->stages[i].is.loop) /* beside which k-means has its own model */
             bytes = larger(bytes,
                            loop_bytes(s, &p->stages[i].options) +
                                (p->stages[i].kind == VEM_I_STAGE_KMEANS ? s->model : 0));
@@ -465,10 +464,9 @@ vem_i_plan vem_i_plan_of(vem_i_run *run, const vem_data *data, const vem_options
                          const vem_options *resolved, int warm)
 {
     return (vem_i_plan){.run = run,
-                        .programme =
-                            vem_i_programme_of(resolved, asked->algorithm == VEM_AUTO,
-                                               warm, data->n, data->d,
-                                               vem_i_data_row_values(data)),
+                        .programme = vem_i_programme_of(resolved, vem_i_is_ours(asked),
+                                                        warm, data->n, data->d,
+                                                        vem_i_data_row_values(data)),
                         .n = data->n,
                         .d = data->d,
                         .type = data->type,

@@ -249,7 +249,7 @@ static vem_status settle_reach(vem_i_run *run, const vem_options *asked, const p
     if (out->reach == VEM_AUTO)
         out->reach = p->reach > 0 ? p->reach : 5;
     if (out->explore == VEM_AUTO)
-        out->explore = asked->algorithm == VEM_AUTO ? 1 : 0;
+        out->explore = vem_i_is_ours(asked) ? 1 : 0;
     if (out->reach > out->clusters)
         out->reach = out->clusters; /* all of them */
     return VEM_OK;
@@ -387,7 +387,7 @@ vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "The number of clusters is missing: --clusters has no default.");
-    int named = options->algorithm != VEM_AUTO;
+    int named = !vem_i_is_ours(options);
     int64_t reduced =
         options->coreset != VEM_AUTO && options->coreset < n ? options->coreset : n;
     preset p =

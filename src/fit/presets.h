@@ -15,6 +15,13 @@ int vem_i_whole_search(const vem_options *resolved);
 /* Are all clusters kept for every row? Then there is no list of what is held. */
 int vem_i_holds_all(const vem_options *resolved);
 
+/* Is no preset asked for, so that how the fit goes is ours to choose: starts, swaps, loops before the last
+ * one, cells? */
+static inline int vem_i_is_ours(const vem_options *asked)
+{
+    return asked->algorithm == VEM_AUTO;
+}
+
 /* Does the fit begin with one cluster and insert the others, one at a time? Whatever its seeding
  * is, the first step makes that one the mean and shape of all rows. */
 int vem_i_grows(const vem_options *options);

@@ -61,8 +61,7 @@ static int is_balanced(const asked_fit *f)
 
 static int is_other(const vem_i_stage *stage)
 {
-    return stage->kind >= VEM_I_STAGE_KMEANS &&
-           !vem_i_search_type_of(stage->options.search)->apart;
+    return stage->is.whole && !vem_i_search_type_of(stage->options.search)->apart;
 }
 
 /* Its search is not the one that was asked for. */
@@ -241,7 +240,7 @@ static int64_t largest_shard(const vem_i_programme *p, int64_t n, int32_t d)
 {
     int64_t most = 1;
     for (int i = 0; i < p->count; i++)
-        if (p->stages[i].kind >= VEM_I_STAGE_KMEANS)
+        if (p->stages[i].is.whole)
             most = later(most, shard_of(&p->stages[i], n, d));
     return most;
 }
@@ -268,7 +267,7 @@ static vem_i_place place_of(const vem_i_run *run, const vem_i_programme *p, int6
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         last = later(last, after(end, sizes[i], n));
     for (int i = 0; i < p->count; i++)
-        if (p->stages[i].kind >= VEM_I_STAGE_KMEANS)
+        if (p->stages[i].is.whole)
             last = later(last, after(end, shard_of(&p->stages[i], n, d), n));
     return (vem_i_place){first, last - first, last - end};
 }

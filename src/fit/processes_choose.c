@@ -54,7 +54,7 @@ vem_status vem_i_processes_choose(vem_i_run *run, const vem_data *data,
 {
     const vem_options *given = *asked;
     vem_options alone, taken, *o = &s->options;
-    if (!run->comm || given->algorithm != VEM_AUTO)
+    if (!run->comm || !vem_i_is_ours(given))
         return VEM_OK;
     vem_status status = vem_i_fit_resolve(run, data, given, start, &alone);
     if (status != VEM_OK || vem_i_reduces(&alone, data->n))

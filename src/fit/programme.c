@@ -31,11 +31,31 @@ int vem_i_swaps_in_loop(const vem_options *o, const vem_i_search_spec *search)
     return o->swaps > 0 && !search->dense;
 }
 
+static const vem_i_stage_nature natures[] = {
+    [VEM_I_STAGE_STARTS] = {.loop = 0},
+    [VEM_I_STAGE_SEED] = {.loop = 0},
+    [VEM_I_STAGE_LEADING] = {.loop = 1, .number = VEM_I_LOOP_LEADING},
+    [VEM_I_STAGE_KMEANS] = {.loop = 1, .whole = 1, .number = VEM_I_LOOP_KMEANS},
+    [VEM_I_STAGE_LISTED] = {.loop = 1, .whole = 1, .number = VEM_I_LOOP_LISTED},
+    [VEM_I_STAGE_FIT] = {.loop = 1, .whole = 1, .number = VEM_I_LOOP_FIT},
+    [VEM_I_STAGE_FINISH] = {.loop = 1,
+                            .whole = 1,
+                            .after = 1,
+                            .number = VEM_I_LOOP_FINISH},
+    [VEM_I_STAGE_BALANCE] = {.loop = 1,
+                             .whole = 1,
+                             .after = 1,
+                             .number = VEM_I_LOOP_BALANCE},
+};
+
 static vem_i_stage *add(vem_i_programme *p, vem_i_stage_kind kind,
                         const vem_options *options, double share)
 {
     vem_i_stage *stage = &p->stages[p->count++];
-    *stage = (vem_i_stage){.kind = kind, .options = *options, .share = share};
+    *stage = (vem_i_stage){.kind = kind,
+                           .is = natures[kind],
+                           .options = *options,
+                           .share = share};
     return stage;
 }
 

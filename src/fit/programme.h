@@ -26,7 +26,7 @@
 typedef enum vem_i_stage_kind {
     VEM_I_STAGE_STARTS,
     VEM_I_STAGE_SEED,
-    VEM_I_STAGE_LEADING, /* from here on: loops; in records by their distance from the next */
+    VEM_I_STAGE_LEADING,
     VEM_I_STAGE_KMEANS,
     VEM_I_STAGE_LISTED,
     VEM_I_STAGE_FIT,
@@ -34,11 +34,30 @@ typedef enum vem_i_stage_kind {
     VEM_I_STAGE_BALANCE
 } vem_i_stage_kind;
 
+/* Numbers of loops in state files: they stay. */
+typedef enum vem_i_loop_number {
+    VEM_I_LOOP_LEADING = -1,
+    VEM_I_LOOP_KMEANS,
+    VEM_I_LOOP_LISTED,
+    VEM_I_LOOP_FIT,
+    VEM_I_LOOP_FINISH,
+    VEM_I_LOOP_BALANCE
+} vem_i_loop_number;
+
+/* What a kind is, whatever comes before or after it. */
+typedef struct vem_i_stage_nature {
+    int loop;                 /* E- and M-steps, */
+    int whole;                /* in all columns; */
+    int after;                /* of a fit that has had the loop that was asked for */
+    vem_i_loop_number number; /* of a loop */
+} vem_i_stage_nature;
+
 /* Steps that a fit must be allowed for a loop along axes: one, and one of all columns. */
 enum { VEM_I_LEADING_STEPS = 2 };
 
 typedef struct vem_i_stage {
     vem_i_stage_kind kind;
+    vem_i_stage_nature is;
     vem_options options; /* of its loop; max_steps as if there were no loop before it */
     int32_t axes;        /* that its rows may have at most; 0: they have all columns */
     int halves;          /* it may take half of the steps that are left, not all */

@@ -101,25 +101,17 @@ static void say_starts(vem_report *report, const vem_i_programme *programme)
 static void say_search(vem_report *report, const vem_options *asked)
 {
     const vem_options *o = &report->options;
-    if (asked->search == VEM_AUTO && vem_i_search_type_of(o->search)->probes)
-        vem_i_report_say(
-            report,
-            "search groups, because %lld clusters are too many to try for every row: "
-            "rows "
-            "that lie together share a list of %lld, and look into the %lld nearest "
-            "buckets of "
-            "clusters now and then; --search closest tries all.",
-            (long long)o->clusters, (long long)o->reach, (long long)o->probe);
-    else if (asked->search == VEM_AUTO && vem_i_search_type_of(o->search)->label)
-        vem_i_report_say(report,
-                         "exact search (%s): every row gets the cluster that trying all "
-                         "would give it, most of them box by box of a kd-tree; --search "
-                         "closest tries all.",
-                         vem_choice_name("search", o->search));
-    else if (asked->search == VEM_AUTO)
-        vem_i_report_say(report,
-                         "exact search (%s): every cluster is tried for every row.",
-                         vem_choice_name("search", o->search));
+    const vem_i_search_type *type = vem_i_search_type_of(o->search);
+    char text[320];
+    if (asked->search != VEM_AUTO)
+        return;
+    if (type->tell)
+        type->tell(o, text, sizeof text);
+    else
+        snprintf(text, sizeof text,
+                 "exact search (%s): every cluster is tried for every row.",
+                 vem_choice_name("search", o->search));
+    vem_i_report_say(report, "%s", text);
 }
 
 /* and where these come from. */
@@ -238,7 +230,7 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked,
                           "precision can hold exactly.",
                           asked->floor, o->floor, vem_choice_name("family", o->family),
                           vem_choice_name("precision", o->precision));
-    if (asked->algorithm == VEM_AUTO) /* a preset is what was asked for */
+    if (vem_i_is_ours(asked)) /* a preset is what was asked for */
         say_ours(report, asked, programme, otherwise ? otherwise->how : NULL);
     say_stopping(report, programme->scale_free, otherwise ? otherwise->stops : NULL);
 }

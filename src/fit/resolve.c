@@ -70,7 +70,7 @@ vem_status vem_i_fit_resolve(vem_i_run *run, const vem_data *data,
                 "are divided by their deviations (--standardize).");
         if (asked.swaps == VEM_AUTO)
             asked.swaps = 0; /* a given start is a place to stay near */
-        if (asked.family == VEM_AUTO && asked.algorithm == VEM_AUTO)
+        if (asked.family == VEM_AUTO && vem_i_is_ours(&asked))
             asked.family = (int)start->family->kind;
     }
     vem_status status = vem_i_options_resolve(run, &asked, data->n, data->d, data->type,

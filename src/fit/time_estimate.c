@@ -146,7 +146,7 @@ static double loops_of(const vem_i_plan *plan, const vem_i_programme *p, double 
             along.row_values = stage->axes;
             operations += loop_of(&along, &stage->options, 1, n) +
                           2 * n * (double)plan->d * stage->axes;
-        } else if (stage->kind >= VEM_I_STAGE_KMEANS && stage->kind < VEM_I_STAGE_FINISH)
+        } else if (stage->is.whole && !stage->is.after)
             operations += loop_of(plan, &stage->options, p->options.swaps > 0, n);
         if (stage->kind == VEM_I_STAGE_FIT)
             operations +=

@@ -10,6 +10,8 @@
  * the sweep is taken for a while, and longer each time. */
 #include "search/boxes.h"
 
+#include <stdio.h>
+
 #include "base/memory.h"
 #include "coarse/nearest.h"
 #include "model/moments.h"
@@ -169,7 +171,17 @@ static void record(vem_i_record *r, vem_i_search *search, int32_t clusters,
     vem_i_record_count(r, "pause", &t->pause, 0, LONGEST_PAUSE);
 }
 
+static void tell(const vem_options *o, char *text, size_t size)
+{
+    snprintf(
+        text, size,
+        "exact search (%s): every row gets the cluster that trying all would give it, "
+        "most of them box by box of a kd-tree; --search closest tries all.",
+        vem_choice_name("search", o->search));
+}
+
 const vem_i_search_type vem_i_search_type_boxes = {.size = sizeof(boxes_search),
+                                                   .tell = tell,
                                                    .shape = shape,
                                                    .work = work,
                                                    .create = create,

@@ -1,5 +1,6 @@
 /* The memory behind the shared lists, and what happens between the steps. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/spread.h"
@@ -257,9 +258,20 @@ static void record(vem_i_record *r, vem_i_search *search, int32_t clusters,
         sort_tour(g, held);
 }
 
+static void tell(const vem_options *o, char *text, size_t size)
+{
+    snprintf(
+        text, size,
+        "search groups, because %lld clusters are too many to try for every row: rows "
+        "that lie together share a list of %lld, and look into the %lld nearest "
+        "buckets of clusters now and then; --search closest tries all.",
+        (long long)o->clusters, (long long)o->reach, (long long)o->probe);
+}
+
 const vem_i_search_type vem_i_search_type_groups = {.size = sizeof(vem_i_groups),
                                                     .ordered = 1,
                                                     .probes = 1,
+                                                    .tell = tell,
                                                     .scratch_size = sizeof(vem_i_lister),
                                                     .scratch = list_scratch,
                                                     .shape = shape,

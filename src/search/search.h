@@ -93,6 +93,8 @@ typedef struct vem_i_search_type {
                   those of several processes */
 
     /* Before there is one. */
+    /* Why it is taken where the choice is ours, in words; NULL: all clusters are tried. */
+    void (*tell)(const vem_options *options, char *text, size_t size);
     vem_i_block_shape (*shape)(const vem_i_search_spec *spec,
                                const vem_i_kernels *kernels);
     /* A struct of arrays that each thread has beside its block: its size, and a list of at

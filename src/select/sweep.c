@@ -32,7 +32,7 @@ static vem_status fit_one(const vem_i_selection *s, int32_t clusters,
                               VEM_FLOAT64, vem_i_view_row_values(fits->view), &o);
     if (status != VEM_OK)
         return status;
-    *programme = vem_i_programme_of(&o, asked.algorithm == VEM_AUTO, 0, fits->view->n,
+    *programme = vem_i_programme_of(&o, vem_i_is_ours(&asked), 0, fits->view->n,
                                     fits->view->d, vem_i_view_row_values(fits->view));
     *attempt = (vem_i_attempt){.run = fits->run,
                                .programme = programme,
