@@ -20,7 +20,10 @@ enum { FAMILIES = VEM_FAMILIES };
 static const cli_option own[] = {
     {"method", 0, "Model", &(VEM_SELECT_TABLE(METHOD_CHOICE))[1],
      "how mixtures are found and one is chosen; default: bayes"},
-    {"min-clusters", 0, "Model", "A", "fewest clusters that may be chosen; default 1"},
+    {"min-clusters", 0, "Model", "A",
+     "fewest clusters that may be chosen, where so many rows differ: a search that would "
+     "end "
+     "with fewer divides on; default 1"},
     {"max-clusters", 0, "Model", "K",
      "most clusters that are tried; default 20 for greedy and sweep, else by the rows"},
     {"families", 0, "Model", "NAME,...",

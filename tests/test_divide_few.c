@@ -217,6 +217,37 @@ static void one_column_is_one(void **state)
     grid_data_free(&data);
 }
 
+/* Five heaps, of which each method has as many clusters as it is told, and says how it came by them; but
+ * no more than there are rows that differ. */
+static void no_fewer_than_the_least(void **state)
+{
+    (void)state;
+    enum { LEAST = 8, HEAPS = 5, EACH = 400 };
+    static const vem_select_method methods[] = {VEM_SELECT_BAYES,      VEM_SELECT_VB,
+                                                VEM_SELECT_BIC,        VEM_SELECT_ICL,
+                                                VEM_SELECT_KMEANS_BIC, VEM_SELECT_GMEANS};
+    grid_data data = heaps(HEAPS, EACH, 2, 30, 0, NULL);
+    grid_data alike = heaps(3, 40, 2, 12, 0, NULL);
+    for (int64_t i = 3; i < alike.n; i++)
+        memcpy(alike.x + 2 * i, alike.x + 2 * (i % 3), 2 * sizeof(double));
+    const vem_options o = options((vem_family_kind)-1);
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+        for (int32_t most = LEAST; most <= 2 * LEAST; most += LEAST) {
+            found f = find(&data, methods[m], &o, LEAST, most);
+            assert_in_range(vem_model_clusters(f.model), LEAST, most);
+            const int32_t at = vem_path_count(f.path) - 1;
+            assert_true(at >= 0 && vem_path_at(f.path, at)->clusters >= LEAST);
+            assert_null(strstr(vem_report_notes(f.report), "fewer than"));
+            found_free(&f);
+        }
+    found f = find(&alike, VEM_SELECT_BAYES, &o, 5, 6);
+    assert_in_range(vem_model_clusters(f.model), 1, 3);
+    assert_non_null(strstr(vem_report_notes(f.report), "fewer than --min-clusters 5"));
+    found_free(&f);
+    grid_data_free(&data);
+    grid_data_free(&alike);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +259,7 @@ int main(void)
         cmocka_unit_test(groups_at_the_floor_cost_f),
         cmocka_unit_test(trees_of_noise_have_one_cluster),
         cmocka_unit_test(one_column_is_one),
+        cmocka_unit_test(no_fewer_than_the_least),
     };
     return cmocka_run_group_tests_name("divide_few", tests, set_up, tear_down);
 }

@@ -96,7 +96,7 @@ class BayesianKMeans(CentersMixin, ClusterMixin, Probabilities, Estimator):
     max_clusters : int, default=None
         Most clusters that may be found. None: as many as the rows could tell apart.
     min_clusters : int, default=1
-        Fewest clusters.
+        Fewest clusters, where so many rows differ: a search that would end with fewer divides on.
     method : {'bayes', 'vb', 'greedy', 'bic', 'icl', 'kmeans-bic', 'gmeans', 'sweep'}, \
 default='bayes'
         What the number of clusters is found by; 'vb' is the same with soft assignments.
@@ -356,7 +356,7 @@ def select(X, *, method="bayes", min_clusters=1, max_clusters=None, covariance_t
     method : str, default='bayes'
         bayes, vb, greedy, bic, icl, kmeans-bic, gmeans or sweep.
     min_clusters : int, default=1
-        Fewest clusters.
+        Fewest clusters, where so many rows differ: a search that would end with fewer divides on.
     max_clusters : int, default=None
         Most clusters.
     covariance_type : str or list of str, default='full'

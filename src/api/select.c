@@ -60,115 +60,6 @@ static int32_t most_of(const vem_options *o, const vem_select_options *s,
                                     : data->n); /* a path is as long as it can be */
 }
 
-/* The numbers of a sweep. */
-static vem_status check_numbers(vem_i_run *run, const vem_data *data,
-                                const vem_select_options *s)
-{
-    if (!vem_i_select_type_of((int)s->method)->listed)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "Several numbers of clusters are for the method sweep.");
-    if (s->number_count < 1)
-        return vem_i_fail(run, VEM_BAD_OPTION, "There is no number of clusters to fit.");
-    for (int64_t k = 0; k < s->number_count; k++)
-        if (s->numbers[k] < 1 || (k > 0 && s->numbers[k] <= s->numbers[k - 1]))
-            return vem_i_fail(run, VEM_BAD_OPTION,
-                              "Numbers of clusters are at least 1 and ascend, but %d "
-                              "comes%s.",
-                              s->numbers[k], k > 0 ? " after one that is no less" : "");
-    if (s->numbers[s->number_count - 1] > data->n)
-        return vem_i_fail(run, VEM_BAD_DATA,
-                          "There are fewer rows than clusters: %lld rows, %d clusters.",
-                          (long long)data->n, s->numbers[s->number_count - 1]);
-    return VEM_OK;
-}
-
-static vem_status check(vem_i_run *run, const vem_data *data, const vem_options *o,
-                        const vem_select_options *s)
-{
-    const vem_i_select_type *method = vem_i_select_type_of((int)s->method);
-    if (!method)
-        return vem_i_fail(run, VEM_BAD_OPTION, "There is no method number %d.",
-                          (int)s->method);
-    const int32_t most = s->max_clusters ? s->max_clusters : method->most;
-    if (s->min_clusters < 0 || s->max_clusters < 0)
-        return vem_i_fail(
-            run, VEM_BAD_OPTION,
-            "--min-clusters is %d and --max-clusters %d, but neither may be "
-            "less than 1.",
-            s->min_clusters, s->max_clusters);
-    if (most > 0 && s->min_clusters > most)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--min-clusters is %d, but --max-clusters is %d%s.",
-                          s->min_clusters, most, s->max_clusters ? "" : " by default");
-    if (data->sparse.starts && method->takes)
-        return vem_i_fail(
-            run, VEM_BAD_DATA,
-            "The rows are sparse, and --method %s finds clusters of dense "
-            "ones: --method sweep --family multinomial (poisson, bernoulli) "
-            "finds how many there are of counts.",
-            vem_i_select_name(s->method));
-    if (vem_choice_name("family", (int)o->family) && method->takes &&
-        !method->takes(vem_i_family_of((int)o->family)))
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--family is %s, but with --method %s it is %s; --method sweep "
-                          "takes any family%s.",
-                          vem_choice_name("family", (int)o->family),
-                          vem_i_select_name(s->method), method->families,
-                          vem_i_has_shapes(vem_i_family_of((int)o->family))
-                              ? ", greedy any of Gaussian clusters"
-                              : "");
-    if (o->clusters != VEM_AUTO || o->algorithm != VEM_AUTO || o->restarts != 1)
-        return vem_i_fail(
-            run, VEM_BAD_OPTION,
-            "%s has no part in a search for the number of clusters: leave "
-            "it out%s.",
-            o->clusters != VEM_AUTO    ? "--clusters"
-            : o->algorithm != VEM_AUTO ? "--algorithm"
-                                       : "--restarts",
-            o->clusters != VEM_AUTO || o->algorithm != VEM_AUTO
-                ? ""
-                : ", and fit the number that is found with --restarts; another "
-                  "--seed is another search");
-    if (o->metric != VEM_METRIC_L2)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--metric is %s, but numbers of clusters are compared by "
-                          "likelihoods of rows in space: use --normalize here, and "
-                          "--metric in the fit of the number that is found.",
-                          vem_choice_name("metric", o->metric));
-    if (method->takes_prior && o->prior == VEM_PRIOR_FLAT)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--prior is flat, but with this method the weights of clusters "
-                          "have a prior of their own, --prior-count.");
-    if (s->prior && !method->takes_prior)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "A prior is for methods of the evidence, bayes and vb.");
-    if (method->held && o->held != VEM_AUTO && o->held != method->held)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--held is %lld, but with this method each row is in one "
-                          "cluster.",
-                          (long long)o->held);
-    if (o->finish == VEM_FINISH_SOFT && method->held && !method->softens)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--finish is soft, but with --method %s each row is in one "
-                          "cluster; bayes and icl let rows share them in the end.",
-                          vem_i_select_name(s->method));
-    if (method->stateless && run->ctx->checkpoint.path)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "A sweep over numbers of clusters keeps no state: "
-                          "--checkpoint and --resume do not go with it.");
-    if (!(s->holdout >= 0 && s->holdout < 1))
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--holdout is %g, but it must lie between 0 and 1.",
-                          s->holdout);
-    /* On a coreset all processes do the same, whatever the method. */
-    if (run->comm && (o->coreset == VEM_AUTO || o->coreset >= data->n))
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "Over several processes numbers of clusters are compared on a "
-                          "coreset: say --coreset with fewer than the %lld rows.",
-                          (long long)data->n);
-    return s->numbers ? check_numbers(run, data, s) : VEM_OK;
-}
-
 /* Cells are taken where a fit of as many clusters of the same family takes them: what a step
  * over all rows costs, and what cells do not see, is the same for both. */
 static vem_status choose_cells(vem_i_fitting *f, vem_options *asked)
@@ -248,7 +139,10 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
         first = path->points[i].clusters;
     const int ended = report->summary.outcome == VEM_OUTCOME_CONVERGED ||
                       report->summary.outcome == VEM_OUTCOME_STEP_LIMIT;
-    if (f->method->last)
+    if (f->method->last && path->chosen == f->least && f->least > 1)
+        vem_i_report_say(report, "%d clusters, the fewest that --min-clusters allows.",
+                         path->chosen);
+    else if (f->method->last)
         vem_i_report_say(report,
                          "%d cluster%s: rows of each are a normal sample, as far as a "
                          "test can tell.",
@@ -268,7 +162,8 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
     else if (last < asked && !f->method->by_energy)
         vem_i_report_note(report, "the path ends with %d of %d clusters%s.", last, asked,
                           ended ? f->method->ends : "");
-    if (path->chosen == asked && path->count > 1 && ended && !f->method->last)
+    if (path->chosen == asked && path->chosen > f->least && path->count > 1 && ended &&
+        !f->method->last)
         vem_i_report_note(report,
                           "%s is best at the largest number tried: a larger %s may find "
                           "a better one.",
@@ -282,10 +177,7 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
                           "mixtures, and vem select searches.",
                           vem_choice_name("family", (int)f->resolved.family));
     if (f->least > last)
-        vem_i_report_note(report, "that is fewer than --min-clusters %d%s.", f->least,
-                          f->method->last ? ", which has no part in it: clusters are "
-                                            "divided where the test says so, no others"
-                                          : "");
+        vem_i_report_note(report, "that is fewer than --min-clusters %d.", f->least);
 }
 
 /* Does the floor hold the likelihood of the chosen mixture, and not that of the next best? */
@@ -425,7 +317,7 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
     vem_select_options s = {0};
     vem_status status = vem_i_struct_in(run, "vem_select_options", select, &s, sizeof s);
     if (status == VEM_OK)
-        status = check(run, data, options, &s);
+        status = vem_i_select_check(run, data, options, &s);
     if (status == VEM_OK && measured && s.min_clusters > data->n)
         status = vem_i_fail(run, VEM_BAD_DATA,
                             "There are fewer rows than clusters: %lld rows, "

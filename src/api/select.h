@@ -4,6 +4,10 @@
 
 #include "base/run.h"
 
+/* Do these go together, and with the rows? */
+vem_status vem_i_select_check(vem_i_run *run, const vem_data *data, const vem_options *o,
+                              const vem_select_options *select);
+
 /* As vem_select. Where not `measured`, the mixtures are measured only if the choice
  * needs it. */
 vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options *options,

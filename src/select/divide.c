@@ -390,6 +390,8 @@ vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
             break;
         status = go_on(&t);
     }
+    if (status == VEM_OK && t.model)
+        status = vem_i_divide_fewest(&t);
     if (status == VEM_OK && t.model && t.stays)
         status = vem_i_divide_finish(&t);
     return finish(&t, status, clock);

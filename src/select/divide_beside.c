@@ -50,13 +50,12 @@ static vem_status add(vem_i_divider *t)
     return status;
 }
 
-/* The best division in two. */
-static vem_status add_more(vem_i_divider *t)
+int vem_i_divide_best(vem_i_divider *t)
 {
     const int32_t least = t->least, most = t->most, clusters = t->groups.count;
-    vem_status status = VEM_OK;
+    int made = 0;
     if (clusters >= most)
-        return VEM_OK;
+        return 0;
     for (int32_t c = 0; c < clusters; c++)
         t->groups.seen[c] = NAN;
     t->least = t->most = clusters + 1;
@@ -68,12 +67,11 @@ static vem_status add_more(vem_i_divider *t)
         t->moves[0] = t->moves[best];
         vem_i_make_moves(t, 1);
         vem_i_moved_labels(t, 1, t->labels);
-        if (t->next.count == clusters + 1)
-            status = add(t);
+        made = t->next.count == clusters + 1;
     }
     t->least = least;
     t->most = most;
-    return status;
+    return made;
 }
 
 /* The best join, after which the groups are those. */
@@ -113,7 +111,7 @@ vem_status vem_i_divide_beside(vem_i_divider *t)
         vem_i_take(t->run, &work, 1 + (size_t)vem_i_objective_work(t->objective),
                    sizeof(double));
     if (status == VEM_OK)
-        status = add_more(t);
+        status = vem_i_divide_best(t) ? add(t) : VEM_OK;
     memcpy(t->first, t->labels, (size_t)t->view->n * sizeof *t->first);
     for (int k = 0; status == VEM_OK && k < fewer && !done; k++) {
         if (t->run->watch->stop || vem_i_late(t->run) || t->groups.count <= t->least)

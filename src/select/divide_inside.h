@@ -52,6 +52,7 @@ typedef struct vem_i_divider {
     int32_t *better_labels;
     double better_worth;
     int settled; /* what is best has made all its steps */
+    int filling; /* there must be more, and clusters are kept as they are */
     int forced;  /* rounds that had to make more clusters */
     int again;   /* times that it went on from what is beside it */
     int fixed;   /* so many clusters, not the best number of them */
@@ -150,6 +151,10 @@ vem_status vem_i_divide_try(vem_i_divider *t, const vem_model *start);
 
 /* At the end: mixtures of one cluster more and of a few fewer. The groups are used up. */
 vem_status vem_i_divide_beside(vem_i_divider *t);
+/* The best division in two of the groups there are, as t->next, t->to and t->first. 0: there is none. */
+int vem_i_divide_best(vem_i_divider *t);
+/* After that: divisions up to the fewest clusters that there may be (divide_fewest.c). */
+vem_status vem_i_divide_fewest(vem_i_divider *t);
 /* After that, with --finish soft (divide_finish.c). The path stays as it is. */
 vem_status vem_i_divide_finish(vem_i_divider *t);
 

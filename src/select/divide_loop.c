@@ -14,7 +14,7 @@ static const double LAST_TOLERANCE = 1e-7;
 static vem_status options_for(const vem_i_divider *t, int32_t clusters, int last,
                               vem_options *o)
 {
-    const int64_t steps = last ? ALL_STEPS : FEW_STEPS;
+    const int64_t steps = t->filling ? 1 : last ? ALL_STEPS : FEW_STEPS;
     const vem_options *r = &t->selection->fits->programme->options;
     vem_options asked = *t->selection->asked;
     asked.clusters = clusters;
@@ -30,6 +30,8 @@ static vem_status options_for(const vem_i_divider *t, int32_t clusters, int last
     } else if (asked.held != VEM_AUTO && asked.held > clusters) {
         asked.held = clusters;
     }
+    if (t->filling)
+        asked.empty = VEM_EMPTY_KEEP;
     if (t->stays && !t->hard) /* after the search: their number is known */
         asked.empty = VEM_EMPTY_KEEP;
     asked.measure = VEM_MEASURE_NONE;

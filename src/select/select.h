@@ -51,6 +51,10 @@ VEM_SELECT_TABLE(VEM_I_SELECT_TYPE)
 
 /* Its name, for one of the table. */
 const char *vem_i_select_name(vem_select_method method);
+/* Those of which something is true, as "bayes and icl". */
+enum { VEM_I_METHODS = 96 };
+const char *vem_i_select_names(int (*is)(const vem_i_select_type *type),
+                               char text[VEM_I_METHODS]);
 /* By its number; NULL: there is none. */
 const vem_i_select_type *vem_i_select_type_of(int kind);
 
