@@ -94,8 +94,8 @@ static void put_head(FILE *stream, const char *title, const char *made_by)
 static void put_data(FILE *stream)
 {
     fputs("DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, .i8bin, "
-          ".safetensors (FILE.safetensors:NAME: that tensor), a coreset .npz, "
-          "FILE.h5:/path "
+          ".safetensors (FILE.safetensors:NAME: that tensor), each also with .gz behind "
+          "it, a coreset .npz, sparse counts as .mtx or scipy's .npz, FILE.h5:/path "
           "where the build has HDF5, or \\- for CSV on standard input.\n"
           "A model is an .npz file that numpy.load opens. Every file is written whole or "
           "not at all.\n"

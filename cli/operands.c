@@ -12,9 +12,10 @@
  * the word. Endings may be in capitals. */
 static const char *tail_of(const char *word)
 {
-    static const char *const marks[] = {".h5:", ".hdf5:", ".safetensors:"};
+    static const char *const marks[] = {".h5:", ".hdf5:", ".safetensors:",
+                                        ".safetensors.gz:"};
     for (; *word; word++)
-        for (int i = 0; i < 3; i++)
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
             if (strncasecmp(word, marks[i], strlen(marks[i])) == 0)
                 return word + strlen(marks[i]) - 1;
     return word;

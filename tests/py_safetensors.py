@@ -53,7 +53,7 @@ class Safetensors(Case):
             packed = self.write("all.safetensors.gz", gzip.compress(file.read()))
         self.put("LOUD-1.SAFETENSORS", 0, 300)
         loud = self.path("LOUD*.SAFETENSORS:rows")
-        for data in (self.file, self.file + ":rows", packed, self.path("part-*.safetensors:rows"),
+        for data in (self.file, self.file + ":rows", packed, packed + ":rows", self.path("part-*.safetensors:rows"),
                      self.path("part-?.safetensors"), loud):
             self.assertEqual(self.fit(data), known, data)
 

@@ -76,8 +76,20 @@ static size_t hdf5_name(const char *path)
 /* In FILE.safetensors:NAME, the length of FILE.safetensors; 0: no tensor is named. */
 static size_t tensor_name(const char *path)
 {
-    const size_t length = name_behind(path, ".safetensors");
-    return path[length] == ':' ? length : 0;
+    static const char *const marks[] = {".safetensors", ".safetensors.gz"};
+    for (int i = 0; i < 2; i++) {
+        const size_t length = name_behind(path, marks[i]);
+        if (path[length] == ':')
+            return length;
+    }
+    return 0;
+}
+
+/* The bytes of a file that has a format, as they are when nothing is compressed. */
+static vem_status open_file(vem_i_run *run, const char *path, vem_i_file *file)
+{
+    return is_compressed(path) ? vem_i_file_inflate(run, path, file)
+                               : vem_i_file_open(run, path, file);
 }
 
 static vem_status file_of(vem_i_run *run, const char *path, size_t length, char **file)
@@ -122,7 +134,7 @@ static vem_status read_tensor(vem_i_run *run, const char *path, size_t length,
     vem_i_file file;
     vem_status status = file_of(run, path, length, &name);
     if (status == VEM_OK)
-        status = vem_i_file_open(run, name, &file);
+        status = open_file(run, name, &file);
     if (status == VEM_OK)
         status = keep_file(vem_i_safetensors_parse(run, name, file.bytes, file.size,
                                                    path + length + 1, data),
@@ -188,9 +200,8 @@ static vem_status open_bytes(vem_i_run *run, const char *path, vem_i_file *file,
         *kind = FORMAT_TEXT;
         return vem_i_file_from_stdin(run, file);
     }
-    const vem_status status = *kind != FORMAT_UNKNOWN && is_compressed(path)
-                                  ? vem_i_file_inflate(run, path, file)
-                                  : vem_i_file_open(run, path, file);
+    const vem_status status = *kind != FORMAT_UNKNOWN ? open_file(run, path, file)
+                                                      : vem_i_file_open(run, path, file);
     if (status == VEM_OK && *kind == FORMAT_UNKNOWN &&
         !(file->mapping && file->mapping->path))
         *kind = FORMAT_TEXT; /* a pipe has no ending */
