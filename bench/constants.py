@@ -98,7 +98,7 @@ CONSTANTS = [
     ("SAMPLE_PER_BUCKET", "seed/row_buckets.c", "32", "rows of the sample behind a seeding's buckets",
      LISTS),
     ("LLOYD_STEPS", "seed/row_buckets.c", "4", "steps of k-means for a seeding's buckets", LISTS),
-    ("4 * sqrt", "seed/two_level.c", "4", "buckets of the seeding: drawing inside them against "
+    ("4 * sqrt", "seed/two_level_seed.c", "4", "buckets of the seeding: drawing inside them against "
      "finding them", LISTS),
     ("BATCH", "seed/two_level.c", "8", "centers drawn at a time: passes over a bucket against "
      "centers too near each other", LISTS),

@@ -106,6 +106,16 @@ def as_one_process():
     yield "far", ["-k", 8, "--family", "diag", "--max-steps", 8]
 
 
+def seeded_by_two_levels():
+    words = ["--seeding", "two-level", "--max-steps", 5]
+    yield "wide", ["-k", 100, "--algorithm", "kmeans", *words]
+    yield "odd", ["-k", 40, "--algorithm", "kmeans", "--weights", "w.npy", *words]
+    yield "odd", ["-k", 300, "--search", "closest", "--swaps", 2, *words]
+    yield "bytes", ["-k", 60, "--algorithm", "gmm", "--family", "diag", *words]
+    yield "far", ["-k", 20, "--algorithm", "kmeans", *words]
+    yield "far", ["-k", 30]
+
+
 def combinations():
     """(data, words), or (verb data, words)"""
     for algorithm, seeding in itertools.product(
@@ -148,6 +158,7 @@ def combinations():
                       *swaps]
     yield from on_coresets()
     yield from as_one_process()
+    yield from seeded_by_two_levels()
     yield "holes", ["-k", 9, "--algorithm", "kmeans", "--missing", "mean"]
     yield "holes", ["-k", 9, "--algorithm", "kmeans", "--missing", "drop"]
     yield "part*", ["-k", 9, "--algorithm", "kmeans"]

@@ -44,6 +44,18 @@ class Mpi(MpiCase):
                   "1G")
         self.fits(a, (3,), "-k", 12, "--algorithm", "kmeans-c", "--seeding", "kmeans++-greedy")
 
+    def test_two_level_seeding(self):
+        """Each gets all rows of some buckets, and draws there."""
+        a = self.data("a.npy", 10007, 5, 12, "f4")
+        words = ("--seeding", "two-level", "--max-steps", 3)
+        self.fits(a, (2, 5), "-k", 60, "--algorithm", "kmeans", *words)
+        self.fits(a, (3,), "-k", 40, "--algorithm", "gmm", "--family", "diag", "--weights",
+                  self.weights(10007), *words)
+        x = rows(8000, 3, 4, "f8")
+        x[:7900] = x[0]  # one bucket has nearly all rows, and no potential
+        np.save(self.path("x.npy"), x)
+        self.fits(self.path("x.npy"), (3,), "-k", 40, "--algorithm", "kmeans", *words)
+
     def test_mixtures(self):
         b = self.data("b.npy", 9001, 3, 6, "f8", seed=2)
         self.fits(b, (3, 5), "-k", 6, "--algorithm", "gmm", "--max-steps", 12)
@@ -264,7 +276,7 @@ class Mpi(MpiCase):
         for words, sentence in (
                 (["fit", a, "-k", 100, "--search", "groups"], "--search all, closest or exact"),
                 (["fit", a, "-k", 100, "--algorithm", "kmeans-c", "--finish", "hard"], "--finish soft"),
-                (["fit", a, "-k", 100, "--seeding", "two-level"], "afkmc2"),
+                (["fit", a, "-k", 100, "--search", "exact", "--seeding", "two-level"], "afkmc2"),
                 (["fit", a, "-k", 4, "--algorithm", "var-kmeans-s"], "--search all, closest or"),
                 (["fit", a, "-k", "2-4"], "say --coreset with fewer than the 5000 rows"),
                 (["select", a, "--coreset", 5000, "-o", self.path("m.npz")], "say --coreset"),

@@ -332,7 +332,6 @@ static void report_after(fit *f)
     if (f->run.watch->stop)
         s->outcome = VEM_OUTCOME_STOPPED;
     vem_i_budget_say(f->report, &f->budget);
-    vem_i_processes_tell(&f->run, f->data, &f->plan.programme, f->report);
     s->seconds_total = vem_i_clock() - (state_path(f) ? f->checkpoint.began : f->clock);
     s->peak_bytes = vem_i_peak_bytes();
     f->report->options.threads = f->run.threads;

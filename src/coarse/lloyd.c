@@ -16,7 +16,7 @@ vem_status vem_i_lloyd_assign(vem_i_run *run, vem_i_lloyd *l, const vem_view *vi
     else
         vem_i_scorer_prepare_distances(run, l->centers, NULL, l->scorer);
     if (!run->counted) /* of any size */
-        l->pairs += view->n * l->centers->clusters;
+        l->pairs += (run->comm ? view->global_n : view->n) * l->centers->clusters;
     return vem_i_nearest(run, view, l->scorer, l->sure, l->told, bucket_of, squares);
 }
 

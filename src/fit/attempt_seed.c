@@ -7,7 +7,6 @@
 #include "data/together.h"
 #include "data/unit.h"
 #include "fit/order.h"
-#include "fit/processes.h"
 #include "model/units.h"
 #include "seed/seed.h"
 
@@ -134,11 +133,7 @@ static vem_status order_rows(vem_i_attempt *a)
 
 vem_status vem_i_attempt_seed(vem_i_attempt *a, const vem_options *options)
 {
-    const int64_t method =
-        a->run->comm
-            ? vem_i_processes_seeding(a->run, a->programme, a->view->global_n, a->view->d)
-            : options->seeding;
-    vem_status status = place_seeds(a, (vem_seeding)method);
+    vem_status status = place_seeds(a, (vem_seeding)options->seeding);
     if (status == VEM_OK && a->beginning.labels_known && a->points &&
         vem_i_programme_orders(a->programme))
         status = order_rows(a);

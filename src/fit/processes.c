@@ -96,21 +96,13 @@ static int has_other_loop(const asked_fit *f)
     return 0;
 }
 
-/* Starts seed their samples, which all have. Where they find nothing, all rows are seeded. */
-int64_t vem_i_processes_seeding(const vem_i_run *run, const vem_i_programme *p, int64_t n,
-                                int32_t d)
-{
-    const vem_options *o = &p->options;
-    return run->comm && p->from == VEM_I_FROM_ROWS && o->seeding == VEM_SEED_TWO_LEVEL
-               ? vem_i_plain_seeding(o->clusters, n, d)
-               : o->seeding;
-}
-
+/* Which centre is near a row is not told by two-level seeding over processes: searches that begin with
+ * it would begin elsewhere. */
 static int has_other_seeding(const asked_fit *f)
 {
-    return vem_i_processes_seeding(f->run, f->p, f->data->n, f->data->d) !=
-               f->p->options.seeding &&
-           f->p->starts.runs == 0;
+    const vem_options *o = &f->p->options;
+    return f->p->from == VEM_I_FROM_ROWS && f->p->ours &&
+           o->seeding == VEM_SEED_TWO_LEVEL && !vem_i_search_is_whole(o->search);
 }
 
 /* What comes first is told: what others follow from. */
@@ -126,7 +118,7 @@ static const struct {
     {has_other_finish, "--finish hard of so many clusters is", "--finish soft"},
     {has_other_search, "this search is", "--search all, closest or exact"},
     {has_other_loop, "a loop along principal axes is", "--search all, closest or exact"},
-    {has_other_seeding, "two-level seeding is",
+    {has_other_seeding, "two-level seeding with this search is",
      "--seeding random, kmeans++, kmeans++-greedy or afkmc2"},
 };
 
@@ -307,17 +299,6 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
     request->halo = place.halo;
     request->whole = n;
     return VEM_OK;
-}
-
-void vem_i_processes_tell(const vem_i_run *run, const vem_data *data,
-                          const vem_i_programme *p, vem_report *report)
-{
-    const int64_t seeding = vem_i_processes_seeding(run, p, data->n, data->d);
-    if (report->missed >= VEM_I_MISSED_PLACES && seeding != p->options.seeding)
-        vem_i_report_note(report,
-                          "over %d processes all rows were seeded by %s, where one "
-                          "process takes two-level and finds another model.",
-                          run->comm->size, vem_choice_name("seeding", (int)seeding));
 }
 
 void vem_i_processes_note(const vem_i_run *run, const vem_data *data,

@@ -31,13 +31,6 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
 int vem_i_processes_share(const vem_i_run *run, const vem_i_programme *programme,
                           int64_t n, int32_t d, vem_i_place *place);
 
-/* How all rows are seeded: as the programme says, or, of several processes, as these can. */
-int64_t vem_i_processes_seeding(const vem_i_run *run, const vem_i_programme *programme,
-                                int64_t n, int32_t d);
-/* A note where that was another one. */
-void vem_i_processes_tell(const vem_i_run *run, const vem_data *data,
-                          const vem_i_programme *programme, vem_report *report);
-
 /* Notes: that, and where every process has read all rows into its memory. */
 void vem_i_processes_note(const vem_i_run *run, const vem_data *data,
                           const vem_i_spread *spread, vem_report *report);

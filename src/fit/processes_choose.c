@@ -42,12 +42,6 @@ static void say(const vem_i_run *run, const vem_options *taken, const vem_option
             run->comm->size, takes, would);
 }
 
-static int has_starts(const vem_data *data, const vem_options *o)
-{
-    const vem_i_programme p = vem_i_programme_of(o, 1, 0, data->n, data->d, data->d);
-    return p.starts.runs > 0;
-}
-
 vem_status vem_i_processes_choose(vem_i_run *run, const vem_data *data,
                                   const vem_model *start, const vem_options **asked,
                                   vem_i_spread *s)
@@ -69,7 +63,7 @@ vem_status vem_i_processes_choose(vem_i_run *run, const vem_data *data,
     }
     status = vem_i_fit_resolve(run, data, o, start, &taken);
     if (status == VEM_OK && given->seeding == VEM_AUTO && !start &&
-        taken.seeding == VEM_SEED_TWO_LEVEL && !has_starts(data, &taken)) {
+        taken.seeding == VEM_SEED_TWO_LEVEL && !vem_i_search_is_whole(taken.search)) {
         o->seeding = vem_i_plain_seeding(taken.clusters, data->n, data->d);
         status = vem_i_fit_resolve(run, data, o, start, &taken);
     }

@@ -14,6 +14,7 @@
 #include "base/residence.h"
 #include "base/rng.h"
 #include "coarse/lloyd.h"
+#include "data/together.h"
 #include "seed/seed.h"
 
 enum {
@@ -26,23 +27,25 @@ enum {
 void vem_i_by_mass(const vem_view *view, int64_t count, uint64_t seed, uint32_t step,
                    int64_t *items)
 {
+    const double *mass = view->mass ? view->mass - view->first : NULL;
+    const int64_t n = view->global_n;
     double slice = view->total_mass / (double)count, sum = 0;
     int64_t at = -1, last = 0; /* `sum` is the mass of the rows up to `at` */
     for (int64_t k = 0; k < count; k++) {
         vem_i_rng rng = vem_i_rng_at(seed, VEM_RNG_SEEDING, step, (uint64_t)k);
         double target = ((double)k + vem_i_rng_uniform(&rng)) * slice;
-        if (!view->mass) {
+        if (!mass) {
             int64_t row = (int64_t)target;
-            items[k] = row < view->n ? row : view->n - 1;
+            items[k] = row < n ? row : n - 1;
             continue;
         }
-        while (sum <= target && at + 1 < view->n) {
-            double w = view->mass[++at];
+        while (sum <= target && at + 1 < n) {
+            double w = mass[++at];
             sum += w;
             last = w > 0 ? at : last;
         }
-        if (!(view->mass[last] > 0)) /* only where the total was no sum of the masses */
-            while (last + 1 < view->n && !(view->mass[last] > 0))
+        if (!(mass[last] > 0)) /* only where the total was no sum of the masses */
+            while (last + 1 < n && !(mass[last] > 0))
                 last++;
         items[k] = last;
     }
@@ -91,6 +94,7 @@ static vem_status fit_sample(vem_i_run *run, const vem_view *view, uint64_t seed
     const int32_t buckets = lloyd->centers->clusters;
     const int64_t size = sample_size(view->used, buckets);
     const size_t row = (size_t)view->d * view->kernels->element;
+    vem_i_run alike = vem_i_comm_alike(run); /* all processes have the sample */
     vem_view part = {0};
     int64_t *items = NULL; /* rows of the view, and then the first means among them */
     char *x = NULL;        /* the rows themselves */
@@ -103,20 +107,22 @@ static vem_status fit_sample(vem_i_run *run, const vem_view *view, uint64_t seed
     vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK && !run->counted) {
         vem_i_by_mass(view, size, seed, 0, items);
-        for (int64_t i = 0; i < size; i++) {
+        for (int64_t i = 0; !run->comm && i < size; i++) {
             vem_i_view_copy(view, items[i], x + (size_t)i * row);
             vem_i_residence_check(run);
         }
+        if (run->comm)
+            vem_i_view_rows(run, view, items, size, x);
     }
     if (status == VEM_OK) {
         part = vem_i_view_drawn(view, x, view->d, size);
         lloyd->view = &part;
         lloyd->bucket_of = labels;
-        status = start_means(run, &part, seed, lloyd->told, items, lloyd->centers,
+        status = start_means(&alike, &part, seed, lloyd->told, items, lloyd->centers,
                              &lloyd->pairs);
     }
     if (status == VEM_OK && !run->counted)
-        status = vem_i_lloyd_run(run, lloyd, LLOYD_STEPS);
+        status = vem_i_lloyd_run(&alike, lloyd, LLOYD_STEPS);
     lloyd->view = NULL;
     vem_i_free_rooms(list, VEM_I_COUNT(list));
     return status;

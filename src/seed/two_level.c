@@ -14,7 +14,9 @@
  * from the tile kernel and the bucket's rows are read once for all of them.
  *
  * D2 misses centers across a bucket's border, so it is an upper bound. Buckets work in
- * parallel; their random numbers are keyed by bucket and draw, so threads change nothing. */
+ * parallel; their random numbers are keyed by bucket and draw, so threads change nothing. Several
+ * processes have some buckets each, with all their rows (two_level_apart.c), and tell each other after
+ * each round what became of them. */
 #include <math.h>
 #include <string.h>
 
@@ -24,9 +26,11 @@
 #include "base/rng.h"
 #include "base/spill.h"
 #include "coarse/block.h"
+#include "comm/comm.h"
 #include "data/items.h"
 #include "seed/row_buckets.h"
 #include "seed/seed.h"
+#include "seed/two_level_inside.h"
 
 enum {
     ROUNDS = 6,
@@ -41,7 +45,7 @@ static const double ROUND_PART = 0.4;
 static const size_t PACK_BYTES = (size_t)8 << 20;
 
 typedef struct pick {
-    uint32_t row;
+    int64_t row; /* of the whole */
     int32_t bucket;
 } pick;
 
@@ -49,7 +53,8 @@ typedef struct pick {
  * starts are multiples of the kernels' panel. */
 typedef struct task {
     vem_i_run *run;
-    const vem_view *view;
+    const vem_view *view;     /* the rows, or those of the buckets that */
+    const vem_i_owned *owned; /* this process has of several; NULL: there is one */
     const vem_i_kernels *kernels;
     uint64_t seed;
     int32_t buckets;
@@ -212,6 +217,11 @@ static void meet(const task *t, int64_t bucket, const int64_t *places, int32_t m
     }
 }
 
+static int64_t number_of(const task *t, uint32_t row)
+{
+    return t->owned ? t->owned->numbers[row] : (int64_t)row;
+}
+
 /* A bucket's share of a round. */
 static void run_bucket(void *arg, int64_t bucket, int thread)
 {
@@ -220,6 +230,8 @@ static void run_bucket(void *arg, int64_t bucket, int thread)
     char *scratch =
         t->scratch + (size_t)thread * scratch_bytes(t->kernels, view->n, view->d);
     int64_t wanted = t->wanted[bucket], done = 0;
+    if (!vem_i_owns(t->owned, bucket))
+        return;
     for (int64_t b = 0; b < blocks_of(t, bucket) && t->drawn[bucket] == 0 && wanted > 0;
          b++)
         block_sums(t, bucket)[b] =
@@ -232,7 +244,7 @@ static void run_bucket(void *arg, int64_t bucket, int thread)
         int32_t m = draw(t, bucket, (int32_t)most, places);
         for (int32_t k = 0; k < m; k++)
             t->picks[t->out[bucket] + done + k] =
-                (pick){t->rows[places[k]], (int32_t)bucket};
+                (pick){number_of(t, t->rows[places[k]]), (int32_t)bucket};
         t->drawn[bucket] += m;
         meet(t, bucket, places, m, scratch, done == 0);
         t->left[bucket] = vem_i_sum(block_sums(t, bucket), blocks_of(t, bucket));
@@ -273,7 +285,7 @@ static int64_t gather_picks(task *t, int64_t picked, vem_i_seeds *seeds)
         memmove(t->picks + picked, t->picks + t->out[c],
                 (size_t)t->wanted[c] * sizeof *t->picks);
         picked += t->wanted[c];
-        seeds->pairs += t->wanted[c] * t->counts[c];
+        seeds->pairs += t->wanted[c] * (t->owned ? t->owned->counts : t->counts)[c];
     }
     return picked;
 }
@@ -323,17 +335,74 @@ static void hand_over(task *t, int64_t picked, vem_i_seeds *seeds)
     seeds->chosen = (int32_t)picked;
 }
 
-static vem_status choose_all(vem_i_run *run, task *t, int64_t room, int32_t clusters,
-                             vem_i_seeds *seeds)
+/* ---- of several processes ---- */
+
+static void join(const task *t, void *values, size_t bytes)
+{
+    t->run->comm->combine(t->run->comm, VEM_I_OR_BYTES, values, bytes);
+}
+
+/* What is known of the buckets that others have. */
+static void join_sums(task *t)
+{
+    const size_t bytes = (size_t)t->buckets * sizeof(double);
+    if (!t->owned)
+        return;
+    join(t, t->mass, bytes);
+    join(t, t->left, bytes);
+}
+
+/* Picks of the buckets that others have come to where nothing is. */
+static void clear_picks(task *t, int64_t picked, int64_t clusters)
+{
+    if (t->owned)
+        memset(t->picks + picked, 0, (size_t)(clusters - picked) * sizeof *t->picks);
+}
+
+static vem_status join_round(task *t, int64_t picked, int64_t clusters)
+{
+    const size_t bytes = (size_t)t->buckets * sizeof(int64_t);
+    if (!t->owned)
+        return VEM_OK;
+    for (int64_t c = 0; c < t->buckets; c++)
+        if (!vem_i_owns(t->owned, c)) {
+            t->wanted[c] = t->drawn[c] = 0;
+            t->left[c] = 0;
+        }
+    join(t, t->wanted, bytes);
+    join(t, t->drawn, bytes);
+    join(t, t->left, bytes);
+    join(t, t->picks + picked, (size_t)(clusters - picked) * sizeof *t->picks);
+    return vem_i_comm_agree(t->run);
+}
+
+/* The bucket of every row, and about how far it is from its mean; `done`: they are known. */
+static vem_status find_buckets(vem_i_run *run, task *t, const vem_progress *told,
+                               vem_i_seeds *seeds, int *done)
+{
+    const size_t n = (size_t)t->view->n;
+    if (!t->owned)
+        return vem_i_row_buckets(run, t->view, t->buckets, t->seed, told, t->index,
+                                 t->nearest, &seeds->pairs, done);
+    *done = !run->counted;
+    if (*done) {
+        memcpy(t->index, t->owned->labels, n * sizeof *t->index);
+        memcpy(t->nearest, t->owned->squares, n * t->kernels->element);
+    }
+    return VEM_OK;
+}
+
+static vem_status choose_all(vem_i_run *run, task *t, const vem_view *whole, int64_t room,
+                             int32_t clusters, vem_i_seeds *seeds)
 {
     vem_progress told = {.phase = "seed", .total = clusters, .free_energy = NAN};
     int64_t picked = 0, before = -1;
     int done = 0;
-    vem_status status = vem_i_row_buckets(run, t->view, t->buckets, t->seed, &told,
-                                          t->index, t->nearest, &seeds->pairs, &done);
+    vem_status status = find_buckets(run, t, &told, seeds, &done);
     if (status != VEM_OK || !done || run->counted)
         return status; /* none chosen */
     sort_by_bucket(t, t->index);
+    join_sums(t);
     vem_i_block_clear(t->kernels, t->nearest, t->index, 1, 0,
                       room); /* nothing is known yet */
     /* After the last round there are others for what was given back, while they help. */
@@ -342,10 +411,13 @@ static vem_status choose_all(vem_i_run *run, task *t, int64_t room, int32_t clus
         int64_t wanted = (int64_t)ceil(round + 1 < ROUNDS ? ROUND_PART * rest : rest);
         before = round < ROUNDS ? -1 : picked;
         share_out(t, round, wanted, picked);
+        clear_picks(t, picked, clusters);
         const double work = (double)wanted * (double)t->view->n / t->buckets / t->buckets;
         if (vem_i_parallel_watched(run, t->buckets, work * t->view->d, run_bucket, t,
                                    &told, VEM_I_SKIP))
             break;
+        if ((status = join_round(t, picked, clusters)) != VEM_OK)
+            return status;
         told.done = picked = gather_picks(t, picked, seeds);
         if (vem_i_progress(run, &told, 0))
             break;
@@ -353,32 +425,24 @@ static vem_status choose_all(vem_i_run *run, task *t, int64_t room, int32_t clus
     hand_over(t, picked, seeds);
     /* Every row that has mass sits on a center: what is left cannot matter. */
     if (picked < clusters && !run->watch->stop && !vem_i_late(run)) {
-        vem_i_by_mass(t->view, clusters - picked, t->seed, 4, seeds->items + picked);
+        vem_i_by_mass(whole, clusters - picked, t->seed, 4, seeds->items + picked);
         seeds->chosen = clusters;
     }
     return VEM_OK;
 }
 
-static int32_t buckets_for(int64_t n, int32_t clusters)
-{
-    /* Buckets are never equal in size, so that draws cost more than N C / buckets. */
-    int64_t buckets = (int64_t)ceil(4 * sqrt((double)clusters));
-    buckets = buckets < clusters / 4 ? buckets : clusters / 4;
-    int64_t most = n / 32; /* a bucket should have rows to choose from */
-    buckets = buckets < most ? buckets : most;
-    return (int32_t)(buckets > 1 ? buckets : 1);
-}
-
-vem_status vem_i_seed_two_level(vem_i_run *run, const vem_view *view, int32_t clusters,
-                                uint64_t seed, vem_i_seeds *seeds)
+vem_status vem_i_two_level_choose(vem_i_run *run, const vem_view *view,
+                                  const vem_view *whole, const vem_i_owned *owned,
+                                  int32_t clusters, uint64_t seed, vem_i_seeds *seeds)
 {
     if (view->n > UINT32_MAX && !run->counted)
         return vem_i_fail(
             run, VEM_UNSUPPORTED,
             "Two-level seeding takes 4294967295 rows at most, but there are %lld.",
             (long long)view->n);
-    task t = {.run = run, .view = view, .kernels = view->kernels, .seed = seed};
-    t.buckets = buckets_for(view->used, clusters);
+    task t = {
+        .run = run, .view = view, .owned = owned, .kernels = view->kernels, .seed = seed};
+    t.buckets = vem_i_two_level_buckets(whole->used, clusters);
     /* Entries of the arrays by bucket. */
     const int64_t room = view->n + (int64_t)t.buckets * t.kernels->panel;
     double ones[BATCH], none[BATCH]; /* room for BATCH of T each */
@@ -421,7 +485,7 @@ vem_status vem_i_seed_two_level(vem_i_run *run, const vem_view *view, int32_t cl
     t.by_bucket.spread = NULL;
     t.by_bucket.log_base = NULL;
     if (status == VEM_OK)
-        status = choose_all(run, &t, room, clusters, seeds);
+        status = choose_all(run, &t, whole, room, clusters, seeds);
     vem_i_mapping_free(sorted);
     vem_i_free_rooms(list, VEM_I_COUNT(list));
     return status;

@@ -1,0 +1,52 @@
+/* Who has which rows in two-level seeding. Of several processes each finds the buckets of its own rows;
+ * then each gets all rows of some buckets (two_level_apart.c), and centers are drawn there. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "comm/comm.h"
+#include "seed/row_buckets.h"
+#include "seed/two_level_inside.h"
+
+int32_t vem_i_two_level_buckets(int64_t n, int32_t clusters)
+{
+    /* Buckets are never equal in size, so that draws cost more than N C / buckets. */
+    int64_t buckets = (int64_t)ceil(4 * sqrt((double)clusters));
+    buckets = buckets < clusters / 4 ? buckets : clusters / 4;
+    int64_t most = n / 32; /* a bucket should have rows to choose from */
+    buckets = buckets < most ? buckets : most;
+    return (int32_t)(buckets > 1 ? buckets : 1);
+}
+
+static vem_status seed_apart(vem_i_run *run, const vem_view *view, int32_t clusters,
+                             uint64_t seed, vem_i_seeds *seeds)
+{
+    const int32_t buckets = vem_i_two_level_buckets(view->used, clusters);
+    const vem_progress told = {.phase = "seed", .total = clusters, .free_energy = NAN};
+    int32_t *labels = NULL;
+    void *squares = NULL;
+    vem_i_owned owned = {0};
+    int done = 0;
+    vem_status status = vem_i_take(run, &labels, (size_t)view->n, sizeof *labels);
+    if (status == VEM_OK)
+        status = vem_i_take(run, &squares, (size_t)view->n, view->kernels->element);
+    if (status == VEM_OK)
+        status = vem_i_row_buckets(run, view, buckets, seed, &told, labels, squares,
+                                   &seeds->pairs, &done);
+    if (status == VEM_OK && (done || run->counted))
+        status = vem_i_owned_new(run, view, buckets, labels, squares, &owned);
+    vem_i_free(labels);
+    vem_i_free(squares);
+    if (status == VEM_OK && (done || run->counted))
+        status = vem_i_two_level_choose(run, run->counted ? view : &owned.view, view,
+                                        &owned, clusters, seed, seeds);
+    vem_i_owned_free(&owned);
+    return status;
+}
+
+vem_status vem_i_seed_two_level(vem_i_run *run, const vem_view *view, int32_t clusters,
+                                uint64_t seed, vem_i_seeds *seeds)
+{
+    return run->comm
+               ? seed_apart(run, view, clusters, seed, seeds)
+               : vem_i_two_level_choose(run, view, view, NULL, clusters, seed, seeds);
+}
