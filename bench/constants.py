@@ -95,7 +95,7 @@ CONSTANTS = [
      LISTS),
     ("SHAPE_STEPS", "moves/shape.c", "6", "steps that fit the shapes of two halves", SHAPED),
     ("STARTS", "moves/shape.c", "8", "pairs of rows from which two halves begin", SHAPED),
-    ("SAMPLE_PER_BUCKET", "seed/row_buckets.c", "32", "rows of the sample behind a seeding's buckets",
+    ("VEM_I_BUCKET_SAMPLE", "seed/row_buckets.h", "32", "rows of the sample behind a seeding's buckets",
      LISTS),
     ("LLOYD_STEPS", "seed/row_buckets.c", "4", "steps of k-means for a seeding's buckets", LISTS),
     ("4 * sqrt", "seed/two_level_seed.c", "4", "buckets of the seeding: drawing inside them against "

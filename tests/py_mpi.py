@@ -51,6 +51,7 @@ class Mpi(MpiCase):
         self.fits(a, (2, 5), "-k", 60, "--algorithm", "kmeans", *words)
         self.fits(a, (3,), "-k", 40, "--algorithm", "gmm", "--family", "diag", "--weights",
                   self.weights(10007), *words)
+        self.fits(a, (8,), "-k", 300, "--algorithm", "kmeans", *words)  # the sample is more than a part
         x = rows(8000, 3, 4, "f8")
         x[:7900] = x[0]  # one bucket has nearly all rows, and no potential
         np.save(self.path("x.npy"), x)

@@ -18,17 +18,16 @@
 #include "seed/seed.h"
 
 enum {
-    SAMPLE_PER_BUCKET = 32, /* rows of the sample for each bucket */
     LLOYD_STEPS = 4,
     START_PER_BUCKET = 8, /* rows k-means++ chooses from for each bucket, */
     START_MOST = 4096     /* but no more than these, or two per bucket */
 };
 
-void vem_i_by_mass(const vem_view *view, int64_t count, uint64_t seed, uint32_t step,
-                   int64_t *items)
+void vem_i_by_mass(const vem_i_run *run, const vem_view *view, int64_t count,
+                   uint64_t seed, uint32_t step, int64_t *items)
 {
-    const double *mass = view->mass ? view->mass - view->first : NULL;
-    const int64_t n = view->global_n;
+    const double *mass = run->comm && view->mass ? view->mass - view->first : view->mass;
+    const int64_t n = run->comm ? view->global_n : view->n;
     double slice = view->total_mass / (double)count, sum = 0;
     int64_t at = -1, last = 0; /* `sum` is the mass of the rows up to `at` */
     for (int64_t k = 0; k < count; k++) {
@@ -53,7 +52,7 @@ void vem_i_by_mass(const vem_view *view, int64_t count, uint64_t seed, uint32_t 
 
 static int64_t sample_size(int64_t used, int32_t buckets)
 {
-    int64_t wanted = (int64_t)buckets * SAMPLE_PER_BUCKET;
+    int64_t wanted = (int64_t)buckets * VEM_I_BUCKET_SAMPLE;
     return wanted < used ? wanted : used;
 }
 
@@ -106,7 +105,7 @@ static vem_status fit_sample(vem_i_run *run, const vem_view *view, uint64_t seed
     };
     vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK && !run->counted) {
-        vem_i_by_mass(view, size, seed, 0, items);
+        vem_i_by_mass(run, view, size, seed, 0, items);
         for (int64_t i = 0; !run->comm && i < size; i++) {
             vem_i_view_copy(view, items[i], x + (size_t)i * row);
             vem_i_residence_check(run);

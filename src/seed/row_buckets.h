@@ -4,7 +4,10 @@
 
 #include "data/view.h"
 
-/* labels: the bucket of every row; squares (T): about its squared distance to the bucket's
+/* Rows of the sample for each bucket. */
+enum { VEM_I_BUCKET_SAMPLE = 32 };
+
+/* labels: the bucket of every row, with room for the sample, too, where several processes have the rows; squares (T): about its squared distance to the bucket's
  * mean; pairs: distances taken are added. When a stop is requested, *done is 0 and labels
  * say nothing. */
 vem_status vem_i_row_buckets(vem_i_run *run, const vem_view *view, int32_t buckets,
@@ -14,7 +17,7 @@ vem_status vem_i_row_buckets(vem_i_run *run, const vem_view *view, int32_t bucke
  * `count` slices of equal mass. A row heavier than a slice comes more than once. `step`
  * keeps the random numbers of different uses apart. Of the rows of several processes: their numbers in
  * the whole, of which each has the masses. */
-void vem_i_by_mass(const vem_view *view, int64_t count, uint64_t seed, uint32_t step,
-                   int64_t *items);
+void vem_i_by_mass(const vem_i_run *run, const vem_view *view, int64_t count,
+                   uint64_t seed, uint32_t step, int64_t *items);
 
 #endif

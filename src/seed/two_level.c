@@ -425,7 +425,7 @@ static vem_status choose_all(vem_i_run *run, task *t, const vem_view *whole, int
     hand_over(t, picked, seeds);
     /* Every row that has mass sits on a center: what is left cannot matter. */
     if (picked < clusters && !run->watch->stop && !vem_i_late(run)) {
-        vem_i_by_mass(whole, clusters - picked, t->seed, 4, seeds->items + picked);
+        vem_i_by_mass(run, whole, clusters - picked, t->seed, 4, seeds->items + picked);
         seeds->chosen = clusters;
     }
     return VEM_OK;

@@ -26,7 +26,10 @@ static vem_status seed_apart(vem_i_run *run, const vem_view *view, int32_t clust
     void *squares = NULL;
     vem_i_owned owned = {0};
     int done = 0;
-    vem_status status = vem_i_take(run, &labels, (size_t)view->n, sizeof *labels);
+    const int64_t sample = (int64_t)buckets * VEM_I_BUCKET_SAMPLE;
+    vem_status status =
+        vem_i_take(run, &labels, (size_t)(view->n > sample ? view->n : sample),
+                   sizeof *labels);
     if (status == VEM_OK)
         status = vem_i_take(run, &squares, (size_t)view->n, view->kernels->element);
     if (status == VEM_OK)
