@@ -181,7 +181,7 @@ def bits(folder, args):
         np.save(os.path.join(folder, f"part{number}.npy"), part)
     np.save(data["bytes"], np.clip(10 * np.load(data["deep"]) + 120, 0, 255).astype("u1"))
     np.save(data["counts"], rng.poisson(np.exp(np.load(data["odd"]) / 4)).astype("f4"))
-    np.save(data["large counts"], rng.poisson(np.exp(np.load(data["large"]) / 4)).astype("u1"))
+    np.save(data["large counts"], rng.poisson(np.exp(np.tile(np.load(data["large"]), 4) / 4)).astype("u1"))
     far = np.load(make(folder, "far.npy", 50000, 6, 5, "f4", 8))
     far[:20], far[20:40], far[40:60] = -999999, far[0] + 300, far[1] - 300  # which no sample has
     np.save(data["far"], far)

@@ -33,6 +33,9 @@ class Mpi(MpiCase):
         x[:20], x[20:40], x[40:60] = -999999, x[0] + 300, x[1] - 300
         np.save(self.path("x.npy"), x)
         self.fits(self.path("x.npy"), (3,), "-k", 8)
+        np.save(self.path("y.npy"), np.round(rows(70000, 2, 5, "f4")))  # one process puts them together
+        out, _ = self.run_many(2, "fit", self.path("y.npy"), "-k", 12, "--max-steps", 2, "--json", "-q")
+        self.assertIn("rows that are alike are not put together", " ".join(json.loads(out)["notes"]))
         self.keeps(a, "-k", 17, "--tolerance", 0, steps=2, more=4, pairs=((3, 2), (0, 3)))
 
     def test_kmeans(self):

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/residence.h"
+#include "comm/comm.h"
 #include "fit/resolve.h"
 #include "model/family.h"
 #include "search/search.h"
@@ -29,7 +30,7 @@ static int may_merge(const vem_i_fitting *f)
     const vem_options *o = f->asked;
     return o->algorithm == VEM_AUTO && o->search == VEM_AUTO && o->coreset == VEM_AUTO &&
            o->balance == VEM_BALANCE_NONE && o->blocks <= 1 && !f->method && !f->path &&
-           (!f->inside || f->only_seeds) && !f->run.comm && !data->sparse.starts &&
+           (!f->inside || f->only_seeds) && !data->sparse.starts &&
            data->n >= FEWEST_ROWS &&
            (o->time == VEM_AUTO || (double)data->n * ROW_SECONDS <= TIME_SHARE * o->time);
 }
@@ -51,6 +52,8 @@ vem_status vem_i_fit_merge(vem_i_fitting *f)
         vem_i_fit_resolve(&f->run, f->data, f->asked, f->start, &resolved);
     if (status != VEM_OK || !pays(&resolved, f->data->d))
         return status;
+    if (f->run.comm) /* they do not know what others have */
+        return vem_i_repeats_look(&f->run, f->data, &f->repeated);
     vem_i_run run = f->run;
     run.limit = resolved.memory == VEM_AUTO ? run.ctx->memory : (uint64_t)resolved.memory;
     const uint64_t room = run.limit ? vem_i_residence_left(&run) / 4 * 3 : 0;
@@ -74,6 +77,12 @@ void vem_i_fit_unmerge(vem_i_fitting *f)
         vem_i_report_note(f->report, "rows that are alike were not put together, for "
                                      "which --memory leaves no room: "
                                      "the fit is another one than with more of it.");
+    if (f->repeated)
+        vem_i_report_note(f->report,
+                          "over %d processes rows that are alike are not put together, "
+                          "which one process does where most are, and finds another "
+                          "model, as with another seed.",
+                          f->run.ctx->comm->size);
     if (f->data == f->all)
         return;
     s->n = f->all->n;

@@ -22,6 +22,7 @@ typedef struct vem_i_fitting {
     int celled;       /* cells are its choice, not the caller's */
     int few;          /* rows, so that the family is not that of mixtures */
     int64_t distinct; /* rows, counted no further than the clusters; 0: not counted */
+    int repeated;     /* most are likely to be alike, and processes leave them so */
     int crowded;      /* there was no room to put rows that are alike together */
     int softened;     /* the model is none of the path, as in vem_i_restarts */
     int only_seeds;   /* no loop: the model is the one that the first would begin with */

@@ -376,6 +376,16 @@ static vem_status make(vem_i_run *run, const source *s, int64_t about, vem_i_rep
     return status;
 }
 
+vem_status vem_i_repeats_look(vem_i_run *run, const vem_data *data, int *likely)
+{
+    source s;
+    vem_status status = source_new(run, data, &s);
+    if (status == VEM_OK)
+        status = look_at_some(run, &s, likely);
+    vem_i_free(s.scratch);
+    return status;
+}
+
 vem_status vem_i_repeats_find(vem_i_run *run, const vem_data *data, uint64_t room,
                               vem_i_repeats *r)
 {

@@ -19,5 +19,7 @@ typedef struct vem_i_repeats {
 vem_status vem_i_repeats_find(vem_i_run *run, const vem_data *data, uint64_t room,
                               vem_i_repeats *repeats);
 void vem_i_repeats_free(vem_i_repeats *repeats);
+/* By some of the rows: are most of them likely to be repetitions? */
+vem_status vem_i_repeats_look(vem_i_run *run, const vem_data *data, int *likely);
 
 #endif
