@@ -79,9 +79,9 @@ void vem_i_fit_unmerge(vem_i_fitting *f)
                                      "the fit is another one than with more of it.");
     if (f->repeated)
         vem_i_report_note(f->report,
-                          "over %d processes rows that are alike are not put together, "
-                          "which one process does where most are, and finds another "
-                          "model, as with another seed.",
+                          "many rows seem to be repetitions: one process puts rows that "
+                          "are alike together where most are, over %d processes they are "
+                          "not put together, and the model may be another one.",
                           f->run.ctx->comm->size);
     if (f->data == f->all)
         return;
