@@ -22,8 +22,9 @@ static const cli_option own[] = {
      "shows with 99 % confidence; above 0 and at most 1; default 0.999"},
     {"spill", 0, "Model", "LAMBDA",
      "instead: two lists for each row, as an index with overlapping cells has them, by "
-     "the means alone: that of the nearest mean, and the one of least squared distance "
-     "plus LAMBDA times the square of its part along the first residual; 0 (the second "
+     "the means alone: that of the nearest mean, and of the 32 nearest "
+     "the one of least squared distance plus LAMBDA times the square of its part along "
+     "the first residual; 0 (the second "
      "nearest) to 1000000"},
     CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE",

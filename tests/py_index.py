@@ -112,6 +112,15 @@ class Index(Case):
             np.testing.assert_allclose(got["squares"], squares[number, lists], rtol=1e-9)
             plain = lists if plain is None else plain
         self.assertTrue((lists != plain).any())
+        # Rows that are all but infinitely far away have two lists, too.
+        for far in 1e76, 1e150:
+            np.save(self.path("far.npy"), self.rows[:40].astype(float) * far)
+            for lam in 0, 1, 1e6:
+                self.vem("predict", self.path("m.npz"), self.path("far.npy"), "--spill", lam, "-o", self.path("s.npz"), "-q")
+                got = np.load(self.path("s.npz"))
+                self.assertGreaterEqual(got["clusters"].min(), 0)
+                self.assertTrue((got["clusters"][:, 0] != got["clusters"][:, 1]).all())
+                self.assertTrue(np.isfinite(got["squares"]).all())
         for threads in 1, 3:
             self.vem(*predict, "--spill", 10, "--threads", threads, "--precision", "double",
                      "-o", self.path("t.npz"), "-q")

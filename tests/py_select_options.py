@@ -143,6 +143,21 @@ class Options(Case):
         self.assertEqual(said["clusters"], 9)
         self.assertTrue(any("to the 9 of --min-clusters" in n for n in said["notes"]))
 
+    def test_states(self):
+        """A search that ended is found again; one with another limit of steps is another one."""
+        again = ["--checkpoint", self.path("state"), "--resume", "-q"]
+        for method in ("bayes", "vb", "bic", "icl", "gmeans", "kmeans-bic", "greedy"):
+            for rows in ([[float(i % 2 * 9 + i % 7 / 5)] for i in range(60)], blobs(n=40)[0]):
+                words = ["select", self.npy("s.npy", rows), "--method", method, "-o", self.path("m.npz"), *again]
+                whole = self.json(*words, "--max-steps", 20)
+                with open(self.path("state"), "rb") as file:
+                    state = file.read()
+                self.assertEqual(self.json(*words, "--max-steps", 20)["objective"], whole["objective"])
+                self.refuse(2, [*words, "--max-steps", 30], "--max-steps 20, which cannot go on with --max-steps 30")
+                with open(self.path("state"), "rb") as file:
+                    self.assertEqual(file.read(), state)
+                os.remove(self.path("state"))
+
     def test_paths_of_counts(self):
         counts = self.counts()
         for family in ("poisson", "multinomial"):

@@ -70,7 +70,7 @@ static twins twins_new(vem_dtype type, int64_t n, int weighted)
     double *weights = malloc((size_t)n * sizeof *weights);
     uint64_t state = 12345;
     for (int64_t i = 0; i < n; i++) {
-        weights[i] = i % 11 ? 1 + (double)(i % 5) : 0;
+        weights[i] = i % 11 ? 1 + (double)(i % 5) / 3 : 0; /* products are rounded */
         for (int32_t j = 0; j < D; j++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             const double noise = (double)(state >> 40) * 0x1p-24;

@@ -9,6 +9,7 @@
  *     |x - c|^2 + lambda ((x - c).r)^2 / |r|^2,     c != c1,
  *
  * (the idea of SOAR: Sun, Simcha, Dopson, Guo, Kumar, 2023). lambda = 0 is the second nearest.
+ * What is compared is that times 1 / (1 + lambda), which is no more than |x - c|^2 and so a number where that is.
  * Looked at are the NEAR nearest means of a row, which a guided search finds; in the order of
  * their distances, and no further than where these alone exceed the least cost so far. Of equal
  * costs the nearer one is taken, by number where these are equal, too. They are listed for a chunk
@@ -59,16 +60,17 @@ static void spill_row(const spilling *s, int64_t row)
     double along, least = INFINITY, scale = s->view->scale ? s->view->scale[0] : 1;
     const double nearest = square_of(s, row, list[0], list[0], &along);
     int32_t *clusters = s->clusters + (s->first + row) * 2;
+    const double plain = 1 / (1 + s->lambda), parallel = s->lambda / (1 + s->lambda);
     double found = NAN;
     clusters[0] = list[0];
     clusters[1] = -1;
     for (int32_t k = 1; k < s->near && list[k] >= 0; k++) {
         const double square = square_of(s, row, list[k], list[0], &along);
         const double cost =
-            square + (nearest > 0 ? s->lambda * along * along / nearest : 0);
-        if (square > least) /* none of those that follow is less */
+            plain * square + (nearest > 0 ? parallel * (along / nearest * along) : 0);
+        if (plain * square > least) /* none of those that follow is less */
             break;
-        if (cost < least) {
+        if (cost < least || clusters[1] < 0) { /* a residual of almost 0: infinite */
             least = cost;
             found = square;
             clusters[1] = list[k];

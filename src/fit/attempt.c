@@ -81,10 +81,12 @@ static vem_status enter(vem_i_attempt *a, vem_i_em *em)
         vem_i_refinement_record(r, a->refinement, em);
     if (r->status == VEM_OK && r->left != 0)
         vem_i_record_refuse(r, "end");
-    /* Where clusters are inserted each number of them has so many. */
     if (r->status == VEM_OK && !em->grows && em->step > em->options->max_steps)
         r->status = vem_i_checkpoint_refuse_steps(a->checkpoint,
                                                   "it has made more steps already");
+    if (r->status == VEM_OK && em->grows && vem_i_checkpoint_limit_differs(a->checkpoint))
+        r->status = vem_i_checkpoint_refuse_steps(a->checkpoint,
+                                                  "each number of clusters had so many");
     if (r->status != VEM_OK)
         return r->status;
     const int64_t at = a->steps + em->step;

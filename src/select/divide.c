@@ -254,6 +254,9 @@ static vem_status enter(divider *t)
         status = vem_i_checkpoint_begin(k, t->view, 1, &fits->model, fits->report);
     if (status != VEM_OK || !vem_i_checkpoint_resumes(k))
         return status == VEM_OK ? begin(t) : status;
+    if (vem_i_checkpoint_limit_differs(k))
+        return vem_i_checkpoint_refuse_steps(k,
+                                             "each loop between two moves had so many");
     vem_i_record *r = vem_i_checkpoint_reading(k);
     vem_i_divide_record(r, t);
     if (r->status == VEM_OK && r->left != 0)

@@ -12,7 +12,8 @@
  *
  * Where all clusters share a variance, F has that of the most likelihood, J / (D W), and
  * the objective J / (D (W - K)): by this it may be lower, D/2 (log(W / (W - K)) - K / W)
- * for a unit of mass. */
+ * for a unit of mass. Where weights are 1 / K each they have no price in F, and in the objective
+ * K - 1 of them have. */
 #include <float.h>
 #include <math.h>
 
@@ -66,6 +67,8 @@ void vem_i_divide_check(vem_i_record *r, const vem_i_divider *t)
             return;
     if (o->family->shared && clusters < total)
         less += 0.5 * o->d * (log(total / (total - clusters)) - clusters / total);
+    if (o->constraints.prior == VEM_PRIOR_FLAT)
+        less += o->price * (clusters - 1) / total;
     const double worth =
         vem_i_view_log_shift(t->view) - vem_i_objective_total(o, g->all) / total;
     if (!(worth >= t->free_energy - less - ROUNDING * (1 + fabs(t->free_energy))))
