@@ -150,9 +150,9 @@ class Options(Case):
             for rows in ([[float(i % 2 * 9 + i % 7 / 5)] for i in range(60)], blobs(n=40)[0]):
                 words = ["select", self.npy("s.npy", rows), "--method", method, "-o", self.path("m.npz"), *again]
                 whole = self.json(*words, "--max-steps", 20)
+                self.assertEqual(self.json(*words, "--max-steps", 20)["objective"], whole["objective"])
                 with open(self.path("state"), "rb") as file:
                     state = file.read()
-                self.assertEqual(self.json(*words, "--max-steps", 20)["objective"], whole["objective"])
                 self.refuse(2, [*words, "--max-steps", 30], "--max-steps 20, which cannot go on with --max-steps 30")
                 with open(self.path("state"), "rb") as file:
                     self.assertEqual(file.read(), state)
