@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/residence.h"
 #include "comm/comm.h"
+#include "fit/presets.h"
 #include "fit/resolve.h"
 #include "model/family.h"
 #include "search/search.h"
@@ -28,7 +29,7 @@ static int may_merge(const vem_i_fitting *f)
 {
     const vem_data *data = f->data;
     const vem_options *o = f->asked;
-    return o->algorithm == VEM_AUTO && o->search == VEM_AUTO && o->coreset == VEM_AUTO &&
+    return vem_i_is_ours(o) && o->search == VEM_AUTO && o->coreset == VEM_AUTO &&
            o->balance == VEM_BALANCE_NONE && o->blocks <= 1 && !f->method && !f->path &&
            (!f->inside || f->only_seeds) && !data->sparse.starts &&
            data->n >= FEWEST_ROWS &&
