@@ -38,7 +38,7 @@ class Generate(Case):
         out = ["-o", self.path("x.npy")]
         self.refuse(2, ["generate", "birch-grid", "-k", 24, *out], "24", "square")
         self.refuse(2, ["generate", "birch-grid", "-d", 3, *out], "2 dimensions", "3")
-        self.refuse(2, ["generate", "separated", "-n", 0, *out], "--rows is 0")
+        self.refuse(2, ["generate", "separated", "-n", 0, *out], r"-n \(--rows\) is 0")
         self.refuse(2, ["generate", "separated", "-n", "1e9999", *out], "--rows")
         self.refuse(2, ["generate", "separated", "--separation", -1, *out], "--separation is -1")
         self.refuse(2, ["generate", "separated", "--precision", "half", *out], "half")

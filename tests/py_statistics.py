@@ -94,7 +94,7 @@ class Sample(Case):
         np.savez(self.path("m.npz"), **mixture("iso", 3, 2, seed=4))
         model, out = self.path("m.npz"), self.path("x.npy")
         self.refuse(2, ["sample", model, "-o", out], "number of rows is missing")
-        self.refuse(2, ["sample", model, "-n", 0, "-o", out], "--rows is 0")
+        self.refuse(2, ["sample", model, "-n", 0, "-o", out], r"-n \(--rows\) is 0")
         self.refuse(2, ["sample", model, "-n", 5], "-o OUT.npy")
         self.refuse(2, ["sample", model, "-n", 5, "-o", model], "npy")
         self.refuse(2, ["sample", model, "-n", 5, "-o", out, "--labels", out], "same file")

@@ -37,10 +37,14 @@ static void rows_of_names(void **state)
     const char *first = io_text("first.csv", "a,b\n1,x\n");
     assert_int_equal(vem_data_read(io_ctx, first, &how, &data), VEM_BAD_DATA);
     io_says(names);
-    const char *later = io_text("later.csv", "1,2\na,b\nc,d\n");
+    const char *later = io_text("later.csv", "1,2,0\na,b,1\nc,d,2\n");
     assert_int_equal(vem_data_read(io_ctx, later, &how, &data), VEM_BAD_DATA);
     io_says("Columns of text are left out with --id 1,2");
     assert_null(strstr(vem_ctx_message(io_ctx), names));
+    const char *all = io_text("all.csv", "1,2\na,b\nc,d\n");
+    assert_int_equal(vem_data_read(io_ctx, all, &how, &data), VEM_BAD_DATA);
+    io_says("All columns that are taken are text");
+    assert_null(strstr(vem_ctx_message(io_ctx), "--id"));
 }
 
 /* Names that are not UTF-8 are taken for Latin-1. */
