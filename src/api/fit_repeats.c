@@ -1,7 +1,8 @@
 /* A fit of rows most of which are repetitions is made on the different ones, with the sum of the weights of
  * those that are alike: F, its steps and the likelihood only sum over rows, so that they are the same to
  * rounding, and a step costs a share. What depends on rows alone (the sample of the starts, the draws of a seeding) goes
- * by weights, so that its chances are the same too. Labels, counts of rows and the state of a fit are of all rows.
+ * by weights, so that its chances are the same too. Labels, counts of rows and criteria are told of all rows; a state has
+ * the shape of the data, and all else (fingerprint, posterior) of the different rows.
  *
  * It is the default's choice; a preset is the paper's algorithm on the rows as they come. And only where
  * nothing counts rows: not for even clusters (a cap could not divide rows that are alike), coresets and

@@ -7,9 +7,9 @@
 /* Rows of the sample for each bucket. */
 enum { VEM_I_BUCKET_SAMPLE = 32 };
 
-/* labels: the bucket of every row, with room for the sample, too, where several processes have the rows; squares (T): about its squared distance to the bucket's
- * mean; pairs: distances taken are added. When a stop is requested, *done is 0 and labels
- * say nothing. */
+/* labels: the bucket of every row, with room for the sample, too, where several processes have the
+ * rows; squares (T): about its squared distance to the bucket's mean; pairs: distances taken are
+ * added. When a stop is requested, *done is 0 and labels say nothing. */
 vem_status vem_i_row_buckets(vem_i_run *run, const vem_view *view, int32_t buckets,
                              uint64_t seed, const vem_progress *told, int32_t *labels,
                              void *squares, int64_t *pairs, int *done);
