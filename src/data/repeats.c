@@ -312,6 +312,13 @@ static vem_status enter_all(vem_i_run *run, const source *s, table *t, vem_i_rep
 
 /* ---- the looks ---- */
 
+/* Different rows, at most. A table is full only when TOGETHER rows have come, and numbers its rows from 1. */
+static int64_t most_of(int64_t n)
+{
+    const int64_t numbers = INT32_MAX - TOGETHER;
+    return n / SHARE < numbers ? n / SHARE : numbers;
+}
+
 /* How many different rows there are, about; 0: more than pay. */
 static vem_status look_at_slice(vem_i_run *run, const source *s, int64_t most,
                                 int64_t *about)
@@ -358,10 +365,11 @@ static vem_status take_rows(vem_i_run *run, const vem_data *data, table *t,
     return VEM_OK;
 }
 
-static vem_status make(vem_i_run *run, const source *s, int64_t about, vem_i_repeats *r)
+static vem_status make(vem_i_run *run, const source *s, int64_t most, int64_t about,
+                       vem_i_repeats *r)
 {
     const int64_t n = s->data->n;
-    table t = {.bytes = s->bytes, .most = n / SHARE, .probes = PROBES * n};
+    table t = {.bytes = s->bytes, .most = most, .probes = PROBES * n};
     int done = 0;
     vem_status status = vem_i_take(run, &r->places, (size_t)n, sizeof(int32_t));
     if (status == VEM_OK)
@@ -391,7 +399,7 @@ vem_status vem_i_repeats_find(vem_i_run *run, const vem_data *data, uint64_t roo
 {
     source s;
     int likely = 0;
-    int64_t most = data->n / SHARE < INT32_MAX - 1 ? data->n / SHARE : INT32_MAX - 1;
+    const int64_t most = most_of(data->n);
     int64_t about = 0;
     *r = (vem_i_repeats){0};
     vem_status status = source_new(run, data, &s);
@@ -403,7 +411,7 @@ vem_status vem_i_repeats_find(vem_i_run *run, const vem_data *data, uint64_t roo
         (uint64_t)data->n * sizeof(int32_t) + table_bytes(about, s.bytes);
     r->crowded = about > 0 && room > 0 && bytes > room;
     if (status == VEM_OK && about > 0 && !r->crowded)
-        status = make(run, &s, about, r);
+        status = make(run, &s, most, about, r);
     vem_i_free(s.scratch);
     return status;
 }
