@@ -142,6 +142,12 @@ class Options(Case):
         said = self.json("select", data, "--method", "gmeans", "--min-clusters", 9)
         self.assertEqual(said["clusters"], 9)
         self.assertTrue(any("to the 9 of --min-clusters" in n for n in said["notes"]))
+        five = self.npy("five.npy", [[float(v)] for v, count in enumerate((1, 4, 6, 4, 1)) for _ in range(count)])
+        said = self.json("select", five, "--method", "gmeans", "--min-clusters", 9, "--max-clusters", 12)
+        text = " ".join(said["notes"])
+        self.assertIn("divided on, best first, to 5.", text)
+        self.assertNotIn("of --min-clusters", text)
+        self.assertIn("that is fewer than --min-clusters 9", text)
 
     def test_states(self):
         """A search that ended is found again; one with another limit of steps is another one."""

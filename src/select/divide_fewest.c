@@ -9,14 +9,21 @@
 #include "fit/report.h"
 #include "select/divide_inside.h"
 
-/* In two at the mean of the column in which the squares of a cluster are most. */
+/* In two at the mean of the column in which the squares of a cluster are most. A stop: none is. */
 static int cut_widest(vem_i_divider *t)
 {
     const vem_i_groups *g = &t->groups;
     const vem_view *view = t->view;
+    const vem_progress told = {.phase = "divide",
+                               .step = t->steps,
+                               .clusters = g->count,
+                               .max_clusters = t->most,
+                               .free_energy = t->free_energy};
     double most = 0, where = 0;
     int32_t cluster = -1, column = 0;
-    for (int32_t c = 0; c < g->count; c++)
+    for (int32_t c = 0; c < g->count; c++) {
+        if (vem_i_progress(t->run, &told, 0))
+            return 0;
         for (int32_t j = 0; j < view->d; j++) {
             double mass = 0, mean = 0, squares = 0;
             for (int64_t i = g->tour.starts[c]; i < g->tour.starts[c + 1]; i++) {
@@ -33,6 +40,7 @@ static int cut_widest(vem_i_divider *t)
                 column = j;
             }
         }
+    }
     if (cluster < 0 || g->count >= t->most)
         return 0;
     int64_t above = 0;
@@ -122,10 +130,12 @@ vem_status vem_i_divide_fewest(vem_i_divider *t)
         status = label(t);
     t->filling = 0;
     t->objective->tests = tests;
+    const int reached = t->model->clusters >= t->least;
     if (status == VEM_OK && t->model->clusters > ended)
         vem_i_report_note(t->selection->fits->report,
                           "the search ended with %d cluster%s; those were divided on, "
-                          "best first, to the %d of --min-clusters.",
-                          ended, ended == 1 ? "" : "s", t->model->clusters);
+                          "best first, to %s%d%s.",
+                          ended, ended == 1 ? "" : "s", reached ? "the " : "",
+                          t->model->clusters, reached ? " of --min-clusters" : "");
     return status;
 }
