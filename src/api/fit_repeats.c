@@ -44,6 +44,12 @@ static int pays(const vem_options *resolved, int32_t d)
     return resolved->cells <= 0 && (double)resolved->clusters * columns >= LEAST_WORK;
 }
 
+/* --memory; 0: not given. */
+static uint64_t limit_of(const vem_i_fitting *f, const vem_options *resolved)
+{
+    return resolved->memory == VEM_AUTO ? f->run.ctx->memory : (uint64_t)resolved->memory;
+}
+
 vem_status vem_i_fit_merge(vem_i_fitting *f)
 {
     vem_options resolved;
@@ -52,12 +58,15 @@ vem_status vem_i_fit_merge(vem_i_fitting *f)
         return VEM_OK;
     vem_status status =
         vem_i_fit_resolve(&f->run, f->data, f->asked, f->start, &resolved);
+    if (status == VEM_NO_MEMORY &&
+        f->run.comm) /* of this process, for which others wait */
+        return vem_i_comm_fail(f->run.comm, status);
     if (status != VEM_OK || !pays(&resolved, f->data->d))
         return status;
     if (f->run.comm) /* they do not know what others have */
         return vem_i_repeats_look(&f->run, f->data, &f->repeated);
     vem_i_run run = f->run;
-    run.limit = resolved.memory == VEM_AUTO ? run.ctx->memory : (uint64_t)resolved.memory;
+    run.limit = limit_of(f, &resolved);
     const uint64_t room = run.limit ? vem_i_residence_left(&run) / 4 * 3 : 0;
     status = vem_i_repeats_find(&run, f->data, room, &f->repeats);
     if (status != VEM_OK || f->repeats.rows.n < LEAST_EACH * resolved.clusters) {
@@ -76,9 +85,11 @@ void vem_i_fit_unmerge(vem_i_fitting *f)
     vem_i_repeats *r = &f->repeats;
     const int32_t *labels = f->report->labels;
     if (f->crowded)
-        vem_i_report_note(f->report, "rows that are alike were not put together, for "
-                                     "which --memory leaves no room: "
-                                     "the fit is another one than with more of it.");
+        vem_i_report_note(f->report,
+                          "rows that are alike were not put together, for which %s: the "
+                          "fit is another one than with more of it.",
+                          limit_of(f, &f->resolved) ? "--memory leaves no room"
+                                                    : "there was no memory");
     if (f->repeated)
         vem_i_report_note(f->report,
                           "many rows seem to be repetitions: one process puts rows that "

@@ -384,14 +384,24 @@ static vem_status make(vem_i_run *run, const source *s, int64_t most, int64_t ab
     return status;
 }
 
+/* It saves time, and a fit can do without: no memory for it is no failure. */
+static vem_status spared(vem_i_run *run, vem_status status)
+{
+    if (status != VEM_NO_MEMORY)
+        return status;
+    run->ctx->message[0] = '\0';
+    return VEM_OK;
+}
+
 vem_status vem_i_repeats_look(vem_i_run *run, const vem_data *data, int *likely)
 {
     source s;
+    *likely = 0;
     vem_status status = source_new(run, data, &s);
     if (status == VEM_OK)
         status = look_at_some(run, &s, likely);
     vem_i_free(s.scratch);
-    return status;
+    return spared(run, status);
 }
 
 vem_status vem_i_repeats_find(vem_i_run *run, const vem_data *data, uint64_t room,
@@ -413,7 +423,8 @@ vem_status vem_i_repeats_find(vem_i_run *run, const vem_data *data, uint64_t roo
     if (status == VEM_OK && about > 0 && !r->crowded)
         status = make(run, &s, most, about, r);
     vem_i_free(s.scratch);
-    return status;
+    r->crowded |= status == VEM_NO_MEMORY;
+    return spared(run, status);
 }
 
 void vem_i_repeats_free(vem_i_repeats *r)

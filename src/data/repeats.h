@@ -10,7 +10,7 @@ typedef struct vem_i_repeats {
                       not made. Values, weights and indices are its own, all else is borrowed */
     int32_t *places; /* of each row of the data: which of these it is */
     double used;     /* rows of the data with a positive weight */
-    int crowded;     /* they were not made, because there is no room */
+    int crowded;     /* they were not made, because there is no room, or no memory */
 } vem_i_repeats;
 
 /* Makes them where most rows are repetitions: at most a third of them are different. Which they are
