@@ -3,6 +3,7 @@
  * STATE is a small JSON file: how many parts there are, the words of vem fit, and where it was begun. What
  * parts say and keep is in the folder STATE.parts (vem/parts.h). `vem step STATE` only looks there and says
  * which parts are to be called; `vem step STATE --part I` is vem fit with these words as part I. */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -112,6 +113,12 @@ static int check_words(const step *s, int count, char **words, char output[PATH_
                       refused[i]);
             code = CLI_USAGE;
         }
+    for (int i = 0; code == CLI_DONE && i < count; i++)
+        if (strcmp(words[i], "-") == 0 || strcmp(words[i], "/dev/stdin") == 0) {
+            cli_error("every part reads the data again, which standard input cannot do: "
+                      "name a file.");
+            code = CLI_USAGE;
+        }
     if (code == CLI_DONE && fit.options.time != VEM_AUTO) {
         cli_error(
             "--time is by a clock, and parts have none in common: say --max-steps.");
@@ -127,6 +134,18 @@ static int check_words(const step *s, int count, char **words, char output[PATH_
         snprintf(output, PATH_MAX, "%s", cli_value(&fit, "output"));
     free(copy);
     return code;
+}
+
+/* Is something there that parts have left? Files done.I outlive their fit, and its state. */
+static int has_files(const char *folder)
+{
+    int has = 0;
+    DIR *listing = opendir(folder);
+    for (const struct dirent *e; listing && !has && (e = readdir(listing));)
+        has = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    if (listing)
+        closedir(listing);
+    return has;
 }
 
 static int begin(step *s)
@@ -157,7 +176,15 @@ static int begin(step *s)
                   args->operands[0], args->operands[0]);
         code = CLI_FAILED;
     } else if (!s->state) {
-        code = write_state(s, state);
+        snprintf(folder, sizeof folder, "%.4000s.parts", args->operands[0]);
+        if (has_files(folder)) {
+            cli_error("%s is not there, but %s has files of an earlier fit; remove it to "
+                      "begin this one.",
+                      args->operands[0], folder);
+            code = CLI_FAILED;
+        }
+        if (code == CLI_DONE)
+            code = write_state(s, state);
         if (code == CLI_DONE)
             code = read_state(s);
     }

@@ -171,6 +171,8 @@ class Step(Case):
                             (["-k", 3, "-o", "m.npz", "--checkpoint", "c"], "--checkpoint"),
                             (["-k", "2-5", "-o", "m.npz"], "2-5"), (["-k", 3, "--sead", 4], "--seed")):
             self.refuse(2, ["step", self.state, "--parts", 2, "--", self.data, *words], says)
+        self.refuse(2, ["step", self.state, "--parts", 2, "--", "-", "-k", 3, "-o", "m.npz"],
+                    "standard input")
         self.refuse(2, ["step", self.state, "--parts", 65, "--", self.data, "-k", 3], "64")
         self.refuse(2, ["step", self.state, "--parts", 2], "behind --")
         self.refuse(2, ["step", self.state, "--", self.data], "--parts N")
@@ -180,6 +182,15 @@ class Step(Case):
         self.begin(2, *self.start, "--algorithm", "kmeans")
         self.refuse(2, ["step", self.state, "--part", 3], "there are 2")
         self.refuse(2, ["step", self.state, "--wait", "-1"], "--wait")
+
+    def test_earlier_fit(self):
+        """What an earlier fit left is not the end of another one, whose state is not there."""
+        self.begin(2, *self.start, "--algorithm", "kmeans")
+        self.one_by_one(list)
+        os.remove(self.state)
+        words = ["step", self.state, "--parts", 2, "--", self.data, "-k", 3, "-o", self.path("q.npz")]
+        self.refuse(1, words, "earlier fit", "remove")
+        self.begin(2, *self.start, "--algorithm", "kmeans")  # which has removed them
 
     def test_failed(self):
         """What a part cannot do is told with its sentence, until it is asked for again."""
