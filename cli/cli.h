@@ -333,6 +333,8 @@ const char *cli_interrupt_name(void);
 /* While input is read there is no result yet: the first Ctrl-C ends the command, even
  * when it waits for a pipe. */
 void cli_nothing_to_lose(int yes);
+/* The first of them ends this command at once, whatever it is at. */
+void cli_never_to_lose(void);
 
 /* A mapped input that becomes shorter ends the command, with a sentence and CLI_FAILED. */
 void cli_watch_inputs(const vem_ctx *ctx);

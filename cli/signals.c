@@ -11,8 +11,9 @@
 #include "cli.h"
 
 static volatile sig_atomic_t interrupts, nothing_to_lose, answers, on_terminal;
-static volatile sig_atomic_t first_signal; /* the one that asked to end */
-static volatile sig_atomic_t in_steps;     /* of a fit, which then has a model to write */
+static volatile sig_atomic_t never_to_lose; /* nor later */
+static volatile sig_atomic_t first_signal;  /* the one that asked to end */
+static volatile sig_atomic_t in_steps; /* of a fit, which then has a model to write */
 
 static void put(const char *text)
 {
@@ -32,7 +33,7 @@ static void on_interrupt(int signal_number)
     const int error = errno;
     if (on_terminal)
         put("\r\033[K");
-    if (interrupts++ > 0 || nothing_to_lose)
+    if (interrupts++ > 0 || nothing_to_lose || never_to_lose)
         _exit(128 + signal_number);
     first_signal = signal_number;
     if (answers) {
@@ -64,6 +65,11 @@ void cli_signals_in_steps(int yes)
 void cli_nothing_to_lose(int yes)
 {
     nothing_to_lose = yes;
+}
+
+void cli_never_to_lose(void)
+{
+    never_to_lose = 1;
 }
 
 int cli_interrupted(void)

@@ -215,9 +215,7 @@ static void leave(void *user, int32_t awaited, const char *sentence)
     if (awaited > 0 && !working.quiet)
         fprintf(stderr, "vem step: part %d waits for part %d\n", working.options.part,
                 awaited);
-    else if (awaited == 0 && cli_interrupted())
-        code = cli_interrupt_status();
-    if (awaited == 0 && code == CLI_MORE) {
+    if (awaited == 0) {
         cli_error("%s", sentence);
         code = fail_part(sentence);
     }
@@ -255,6 +253,7 @@ static int work(step *s, int64_t part)
     }
     words[count] = quiet;
     cli_processes_part(&working.options);
+    cli_never_to_lose(); /* it may wait for hours, and its last step is kept */
     int code = cli_run_command(&cli_fit, count + (part > 1 || working.quiet), words);
     if (code == CLI_DONE && vem_parts_end(working.ctx, &working.options, NULL) != VEM_OK)
         code = cli_failure(s->args, VEM_IO_ERROR);

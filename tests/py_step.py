@@ -141,6 +141,22 @@ class Step(Case):
         self.one_by_one(list)
         self.assertEqual(self.results("p", labels=False), expected)
 
+    def test_interrupted(self):
+        """A signal ends a part that waits, with its own status; it is called again."""
+        self.begin(2, *self.start, "--algorithm", "kmeans")
+        said = self.path("f.step.parts/m0.2")
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            if os.path.exists(said):
+                os.remove(said)
+            with subprocess.Popen([VEM, "step", self.state, "--part", "2", "--wait", "9999"],
+                                  stderr=subprocess.PIPE,
+                                  preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+                                  ) as process:
+                self.wait_for(lambda: os.path.exists(said), process)
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=LIMIT), code)
+        self.assertEqual(self.json("step", self.state, code=10)["parts"][1]["state"], "call")
+
     def test_says_what_is_next(self):
         done = self.begin(3, *self.start, "--algorithm", "kmeans")
         lines = done.stdout.splitlines()
