@@ -224,10 +224,25 @@ static void leave(void *user, int32_t awaited, const char *sentence)
     _exit(code);
 }
 
+/* Then what it said and kept may be gone already, and it would wait for all of it. */
+static int is_done(const step *s, int64_t part)
+{
+    vem_part_state states[MOST_PARTS];
+    char sentence[1024];
+    return vem_parts_look(s->args->ctx, s->folder, s->parts, states, sentence,
+                          sizeof sentence) == VEM_OK &&
+           states[part - 1] == VEM_PART_DONE;
+}
+
 static int work(step *s, int64_t part)
 {
     const json_t *list = json_object_get(s->state, "words");
     const int count = (int)json_array_size(list);
+    if (is_done(s, part)) {
+        if (!cli_value(s->args, "quiet"))
+            fprintf(stderr, "vem step: part %d is done\n", (int)part);
+        return CLI_DONE;
+    }
     char **words = malloc((size_t)(count + 2) * sizeof *words), quiet[] = "-q";
     if (chdir(text_of(s, "folder")) != 0) {
         cli_error("%s, where the fit was begun, is not here: %s.", text_of(s, "folder"),

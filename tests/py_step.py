@@ -199,6 +199,16 @@ class Step(Case):
         self.refuse(2, ["step", self.state, "--part", 3], "there are 2")
         self.refuse(2, ["step", self.state, "--wait", "-1"], "--wait")
 
+    def test_done(self):
+        """A part that comes once more when it is done has nothing to do, and nothing to wait for."""
+        self.begin(2, *self.start, "--algorithm", "kmeans")
+        self.one_by_one(list)
+        before = sorted(os.listdir(self.path("f.step.parts")))
+        for part in (1, 2):
+            done = self.step("--part", part, "--wait", 9999, codes=(0,))
+            self.assertEqual(done.stderr, f"vem step: part {part} is done\n")
+        self.assertEqual(sorted(os.listdir(self.path("f.step.parts"))), before)
+
     def test_earlier_fit(self):
         """What an earlier fit left is not the end of another one, whose state is not there."""
         self.begin(2, *self.start, "--algorithm", "kmeans")
