@@ -238,6 +238,7 @@ void cli_help_all(FILE *stream)
         "  vem generate birch-grid -o data.npy --labels truth.npy\n"
         "  vem fit data.npy -k 25 -o model.npz\n"
         "  vem score model.npz data.npy --truth truth.npy\n\n"
-        "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n",
+        "Exit status: 0 done, 1 failed, 2 wrong usage, 10 more to do (vem step),\n"
+        "130 interrupted, 143 terminated.\n",
         stream);
 }

@@ -112,7 +112,8 @@ static void put_end(FILE *stream)
         ".TP\n.B VEM_CHECKPOINT_SECONDS\n"
         "Seconds between two states that \\-\\-checkpoint writes, 120 when it is not "
         "set; 0: before every step.\n"
-        ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 130 interrupted. Ctrl\\-C "
+        ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 10 more to do (vem step), 130 "
+        "interrupted, 143 terminated. Ctrl\\-C "
         "during a fit ends it after the current step and writes the model, and the state "
         "with \\-\\-checkpoint; a second Ctrl\\-C ends at once.\n",
         stream);
