@@ -8,6 +8,9 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 
+static const char other_lengths[] =
+    "Parts say things of different lengths: they are not of one fit.";
+
 /* The same of as many bytes as these. */
 static void hear_into(vem_i_comm *comm, int64_t call, int p, void *to, size_t count)
 {
@@ -16,8 +19,7 @@ static void hear_into(vem_i_comm *comm, int64_t call, int p, void *to, size_t co
     if (bytes && to && had == count)
         memcpy(to, bytes, count);
     else if (bytes)
-        vem_i_files_leave(
-            comm, 0, "Parts say things of different lengths: they are not of one fit.");
+        vem_i_files_leave(comm, 0, other_lengths);
     vem_i_free(bytes);
 }
 
@@ -65,8 +67,7 @@ static void receive(vem_i_comm *comm, int from, void *bytes, size_t count)
     if (got && had == count)
         memcpy(bytes, got, count);
     else if (got)
-        vem_i_files_leave(
-            comm, 0, "Parts say things of different lengths: they are not of one fit.");
+        vem_i_files_leave(comm, 0, other_lengths);
     vem_i_free(got);
 }
 
@@ -158,8 +159,7 @@ static double shards(vem_i_comm *comm, const double *values, int64_t count, int6
         vem_i_free(bytes);
     }
     if (!comm->failed && at != (size_t)total * sizeof *all)
-        vem_i_files_leave(
-            comm, 0, "Parts say things of different lengths: they are not of one fit.");
+        vem_i_files_leave(comm, 0, other_lengths);
     if (!comm->failed)
         sum = vem_i_sum(all, total);
     vem_i_free(all);
@@ -171,11 +171,13 @@ static void add_blocks(vem_i_comm *comm, int64_t call, double *sums, int64_t cou
     for (int p = 0; p < comm->size && !comm->failed; p++) {
         size_t had = 0;
         char *bytes = vem_i_files_hear(comm, call, p, &had);
-        const size_t blocks = had / ((size_t)count * sizeof *sums);
+        const size_t each = (size_t)count * sizeof *sums, blocks = had / each;
         const double *values = (const double *)(const void *)bytes;
         for (size_t b = 0; bytes && b < blocks; b++)
             for (int64_t i = 0; i < count; i++)
                 sums[i] += values[b * (size_t)count + (size_t)i];
+        if (bytes && had % each != 0)
+            vem_i_files_leave(comm, 0, other_lengths);
         vem_i_free(bytes);
     }
 }
