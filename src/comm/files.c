@@ -25,6 +25,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,23 +47,62 @@ void vem_i_part_path(const char *folder, vem_i_part_file file, int rank,
     snprintf(path, VEM_I_PATH, "%.4000s/%s.%d", folder, names[file], rank + 1);
 }
 
+/* Is this what the pattern says: # is a number, all else itself; then perhaps .*~, a file that was not whole? */
+static int is_like(const char *name, const char *pattern)
+{
+    for (; *pattern; pattern++)
+        if (*pattern != '#') {
+            if (*name++ != *pattern)
+                return 0;
+        } else {
+            const size_t digits = strspn(name, "0123456789");
+            if (digits == 0)
+                return 0;
+            name += digits;
+        }
+    return !*name || (*name == '.' && name[strlen(name) - 1] == '~');
+}
+
 int vem_i_part_is_file(const char *name)
 {
-    static const char *const names[] = {"state.", "done.", "failed.", "awaits.", "at."};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
+    static const char *const patterns[] = {"state.#", "done.#", "failed.#", "awaits.#",
+                                           "at.#",    "swept",  "m#.#",     "r#",
+                                           "k#.#",    "s#.#.#"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (is_like(name, patterns[i]))
             return 1;
-    return strcmp(name, "swept") == 0 ||
-           (strchr("mrsk", *name) && name[1] >= '0' && name[1] <= '9');
+    return 0;
+}
+
+/* A file that nobody else writes: two machines may have equal processes, so chance names it. */
+static FILE *open_other(const char *path, char *other, size_t size)
+{
+    int made = -1;
+    for (int tries = 0; made < 0 && tries < 100; tries++) {
+        uint64_t chance[2];
+        if (getentropy(chance, sizeof chance) != 0)
+            return NULL;
+        snprintf(other, size, "%s.%016" PRIx64 "%016" PRIx64 "~", path, chance[0],
+                 chance[1]);
+        made = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (made < 0 && errno != EEXIST)
+            return NULL;
+    }
+    FILE *file = made < 0 ? NULL : fdopen(made, "wb");
+    if (made >= 0 && !file) {
+        const int error = errno;
+        close(made);
+        unlink(other);
+        errno = error;
+    }
+    return file;
 }
 
 int vem_i_whole_write(const char *path, const void *const *pieces, const size_t *counts,
                       size_t count)
 {
-    static _Atomic int number;
     char other[VEM_I_PATH + 64];
-    snprintf(other, sizeof other, "%s.%ld-%d~", path, (long)getpid(), number++);
-    FILE *file = fopen(other, "wbe");
+    FILE *file = open_other(path, other, sizeof other);
     if (!file)
         return errno;
     int error = 0;
