@@ -1,5 +1,5 @@
 /* Rows that come several times, and memory: where there is none to put them together the fit is made without, and
- * says so. */
+ * says so; where a limit is given they keep to it, and forecasts count them. */
 #include "memory_hooks.h"
 
 #include "data/repeats.h"
@@ -89,11 +89,84 @@ static void fitted_without(void **state)
     free(x);
 }
 
+static void remember(void *user, const vem_forecast *forecast)
+{
+    *(vem_forecast *)user = *forecast;
+}
+
+/* What a fit is told to take has the different rows and the places of all of them in it. */
+static void forecast_counts_them(void **state)
+{
+    (void)state;
+    unsigned char *x = values_new();
+    vem_data *data;
+    vem_options o = options();
+    vem_forecast told = {0};
+    assert_int_equal(vem_data_borrow(ctx, VEM_UINT8, x, N, D, 0, 0, &data), VEM_OK);
+    o.measure = VEM_MEASURE_NONE;
+    vem_ctx_set_forecast(ctx, remember, &told);
+    for (int64_t memory = 0; memory < 2; memory++) {
+        vem_report *report = NULL;
+        o.memory = memory ? (int64_t)1 << 34 : VEM_AUTO;
+        const size_t before = in_use();
+        highest = 0;
+        watching = 1;
+        assert_int_equal(vem_fit(ctx, data, &o, NULL, NULL, &report), VEM_OK);
+        watching = 0;
+        assert_int_equal(vem_report_summary(report)->items, KINDS);
+        assert_true(told.bytes > N * sizeof(int32_t) + KINDS * (D + 16));
+        assert_true(told.allowed > told.bytes);
+#ifndef VEM_SANITIZED /* whose memory is not counted */
+        const double taken = (double)(highest - before), planned = (double)told.bytes;
+        /* Small change is not planned. */
+        assert_true(planned >= 0.98 * taken - 80e3 && planned <= 2.5 * taken);
+#else
+        (void)before;
+#endif
+        vem_report_free(report);
+    }
+    vem_ctx_set_forecast(ctx, NULL, NULL);
+    vem_data_free(data);
+    free(x);
+}
+
+/* Room for less than it takes: it is crowded, and takes no more than that. */
+static void keeps_to_its_room(void **state)
+{
+    (void)state;
+    unsigned char *x = values_new();
+    vem_data *data;
+    assert_int_equal(vem_data_borrow(ctx, VEM_UINT8, x, N, D, 0, 0, &data), VEM_OK);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
+    int made = 0;
+    for (uint64_t room = 8000; !made; room += room / 4) {
+        vem_i_repeats found;
+        highest = 0;
+        const size_t before = in_use();
+        watching = 1;
+        assert_int_equal(vem_i_repeats_find(run, data, room, &found), VEM_OK);
+        watching = 0;
+        made = found.rows.n > 0;
+        assert_true(found.crowded == !made);
+        assert_true(!made || (found.kept < found.highest && found.highest <= room));
+#ifndef VEM_SANITIZED
+        assert_true(highest - before <= room + 20000); /* and some rows */
+#else
+        (void)before;
+#endif
+        vem_i_repeats_free(&found);
+    }
+    vem_data_free(data);
+    free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_or_crowded),
         cmocka_unit_test(fitted_without),
+        cmocka_unit_test(forecast_counts_them),
+        cmocka_unit_test(keeps_to_its_room),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

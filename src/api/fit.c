@@ -64,6 +64,8 @@ static vem_status resolve(fit *f)
             f->plan.beside += (uint64_t)(f->data->n - f->rows.count) * sizeof(double);
     }
     f->plan.clusters_by = f->clusters_by;
+    f->plan.taken = f->repeats.kept;
+    f->plan.highest = f->repeats.highest;
     /* Methods of select look at rows in ways of their own. */
     f->plan.widens |= f->method || f->path;
     f->plan.programme.scale_free |= f->path != NULL;

@@ -170,6 +170,9 @@ typedef struct table {
     int64_t most;        /* rows after which it gives up, */
     int64_t probes;      /* or slots, those that are left */
     uint64_t slice;      /* only hashes of which these bits are 0 */
+    uint64_t allowed;    /* bytes that it may take; 0: any. More: it is */
+    int crowded;
+    uint64_t highest; /* bytes that it took */
 } table;
 
 static void table_free(table *t)
@@ -186,11 +189,16 @@ static int64_t room_for(int64_t about)
     return about + about / 8 + TOGETHER;
 }
 
-/* Bytes of it, at most; a power of two of slots is less than four for each row. */
-static uint64_t table_bytes(int64_t about, size_t bytes)
+/* Bytes of its rows, */
+static uint64_t kept_bytes(int64_t room, size_t bytes)
 {
-    const uint64_t row = bytes + sizeof(double) + sizeof(int64_t) + 4 * sizeof(slot);
-    return (uint64_t)room_for(about) * row;
+    return (uint64_t)room * (bytes + sizeof(double) + sizeof(int64_t));
+}
+
+/* and of all, at most; a power of two of slots is less than four for each row. */
+static uint64_t table_bytes(int64_t room, size_t bytes)
+{
+    return kept_bytes(room, bytes) + (uint64_t)room * 4 * sizeof(slot);
 }
 
 static void place_slot(table *t, uint64_t hash, int64_t row)
@@ -201,9 +209,14 @@ static void place_slot(table *t, uint64_t hash, int64_t row)
     t->slots[at] = (slot){(uint32_t)(hash >> 32), (int32_t)(row + 1)};
 }
 
-/* Room for so many rows. */
+/* Room for so many rows, unless it is crowded. */
 static vem_status table_grow(vem_i_run *run, table *t, int64_t room)
 {
+    const uint64_t both = table_bytes(t->room, t->bytes) + table_bytes(room, t->bytes);
+    t->crowded = t->allowed > 0 && both > t->allowed;
+    if (t->crowded)
+        return VEM_OK;
+    t->highest = both > t->highest ? both : t->highest;
     table old = *t;
     size_t capacity = 1024;
     while (capacity < 2 * (size_t)room)
@@ -298,7 +311,7 @@ static vem_status enter_all(vem_i_run *run, const source *s, table *t, vem_i_rep
         const int64_t count = n - i < TOGETHER ? n - i : TOGETHER;
         if (t->room - t->count < count)
             status = table_grow(run, t, 2 * t->room + count);
-        if (status != VEM_OK)
+        if (status != VEM_OK || t->crowded)
             return status;
         enter_rows(s, t, i, count, r);
         vem_i_residence_check(run);
@@ -319,19 +332,21 @@ static int64_t most_of(int64_t n)
     return n / SHARE < numbers ? n / SHARE : numbers;
 }
 
-/* How many different rows there are, about; 0: more than pay. */
+/* How many different rows there are, about; 0: more than pay, or than there is room to count. */
 static vem_status look_at_slice(vem_i_run *run, const source *s, int64_t most,
-                                int64_t *about)
+                                uint64_t room, int64_t *about, int *crowded)
 {
     /* Bits of the tag, which say nothing of the place. */
     table t = {.bytes = s->bytes,
                .most = most / SLICES,
                .probes = PROBES * s->data->n,
-               .slice = (uint64_t)(SLICES - 1) << 60};
+               .slice = (uint64_t)(SLICES - 1) << 60,
+               .allowed = room};
     int done = 0;
     vem_status status = table_grow(run, &t, TOGETHER);
-    if (status == VEM_OK)
+    if (status == VEM_OK && !t.crowded)
         status = enter_all(run, s, &t, NULL, &done);
+    *crowded = t.crowded;
     *about = done ? t.count * SLICES + 1 : 0;
     table_free(&t);
     return status;
@@ -365,22 +380,33 @@ static vem_status take_rows(vem_i_run *run, const vem_data *data, table *t,
     return VEM_OK;
 }
 
-static vem_status make(vem_i_run *run, const source *s, int64_t most, int64_t about,
-                       vem_i_repeats *r)
+static vem_status make(vem_i_run *run, const source *s, int64_t most, uint64_t room,
+                       int64_t about, vem_i_repeats *r)
 {
     const int64_t n = s->data->n;
+    const uint64_t places = (uint64_t)n * sizeof *r->places;
     table t = {.bytes = s->bytes, .most = most, .probes = PROBES * n};
     int done = 0;
-    vem_status status = vem_i_take(run, &r->places, (size_t)n, sizeof(int32_t));
+    r->crowded = room > 0 && places + table_bytes(room_for(about), s->bytes) > room;
+    if (r->crowded)
+        return VEM_OK;
+    t.allowed = room > 0 ? room - places : 0;
+    vem_status status = vem_i_take(run, &r->places, (size_t)n, sizeof *r->places);
     if (status == VEM_OK)
         status = table_grow(run, &t, room_for(about));
     if (status == VEM_OK)
         status = enter_all(run, s, &t, r, &done);
+    const uint64_t kept = places + kept_bytes(t.room, t.bytes);
     if (status == VEM_OK && done)
         status = take_rows(run, s->data, &t, r);
     table_free(&t);
     if (status != VEM_OK || !done)
         vem_i_repeats_free(r);
+    r->crowded = t.crowded;
+    if (r->rows.n > 0) {
+        r->kept = kept;
+        r->highest = places + t.highest;
+    }
     return status;
 }
 
@@ -416,12 +442,9 @@ vem_status vem_i_repeats_find(vem_i_run *run, const vem_data *data, uint64_t roo
     if (status == VEM_OK)
         status = look_at_some(run, &s, &likely);
     if (status == VEM_OK && likely)
-        status = look_at_slice(run, &s, most, &about);
-    const uint64_t bytes =
-        (uint64_t)data->n * sizeof(int32_t) + table_bytes(about, s.bytes);
-    r->crowded = about > 0 && room > 0 && bytes > room;
-    if (status == VEM_OK && about > 0 && !r->crowded)
-        status = make(run, &s, most, about, r);
+        status = look_at_slice(run, &s, most, room, &about, &r->crowded);
+    if (status == VEM_OK && about > 0)
+        status = make(run, &s, most, room, about, r);
     vem_i_free(s.scratch);
     r->crowded |= status == VEM_NO_MEMORY;
     return spared(run, status);

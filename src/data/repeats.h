@@ -8,9 +8,10 @@ typedef struct vem_i_repeats {
     vem_data
         rows; /* the different ones in the order in which they come first; n is 0: they were
                       not made. Values, weights and indices are its own, all else is borrowed */
-    int32_t *places; /* of each row of the data: which of these it is */
-    double used;     /* rows of the data with a positive weight */
-    int crowded;     /* they were not made, because there is no room, or no memory */
+    int32_t *places;        /* of each row of the data: which of these it is */
+    double used;            /* rows of the data with a positive weight */
+    uint64_t kept, highest; /* bytes of all that; and that there were while it was made */
+    int crowded; /* they were not made, because there is no room, or no memory */
 } vem_i_repeats;
 
 /* Makes them where most rows are repetitions: at most a third of them are different. Which they are

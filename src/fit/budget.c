@@ -258,10 +258,12 @@ vem_forecast vem_i_plan_forecast(const vem_i_plan *plan, const vem_data *data,
                                  const vem_i_budget *b)
 {
     const double seconds = b->whole > 0 ? b->whole : vem_i_plan_seconds(plan);
+    const uint64_t bytes = plan->taken + vem_i_plan_bytes(plan);
+    const uint64_t left = vem_i_plan_allowed(plan, data);
     return (vem_forecast){.size = sizeof(vem_forecast),
-                          .bytes = vem_i_plan_bytes(plan),
+                          .bytes = bytes > plan->highest ? bytes : plan->highest,
                           .spilled = vem_i_plan_spilled(plan),
-                          .allowed = vem_i_plan_allowed(plan, data),
+                          .allowed = left ? left + plan->taken : 0,
                           .seconds =
                               b->seconds > 0 ? fmin(seconds, b->seconds) : seconds};
 }

@@ -19,6 +19,8 @@ typedef struct vem_i_plan {
     int64_t row_values; /* that a row has, on average: d, or of sparse rows fewer */
     int widens; /* the copy of the rows is of the type of the arithmetic in any case */
     uint64_t beside;          /* bytes of what is kept and used beside the fit */
+    uint64_t taken, highest;  /* that were taken for it before, so that they are in no
+                                 `left` any more; and the most that there were of these */
     int spill;                /* its copy of the rows rests in a temporary file */
     uint64_t limit;           /* most resident bytes while it runs; 0: none */
     const vem_i_speed *speed; /* measured; NULL: usual rates */
