@@ -1,5 +1,6 @@
 """Commands of several processes (mpirun) beside those of one."""
 import shutil
+import tempfile
 
 from cli_case import *
 
@@ -13,7 +14,14 @@ MPIRUN = os.environ.get("VEM_MPIRUN") or shutil.which("mpirun") or ""
 # As root and on fewer cores than processes, too; other launchers do not know these.
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+SESSIONS = tempfile.TemporaryDirectory(prefix="vem-mpi-", ignore_cleanup_errors=True)
 VOLATILE = {"seconds", "peak_bytes", "threads", "output", "files", "processes", "bytes_sent"}
+
+
+def environment(**more):
+    """Of one mpirun. Those of a user share a folder of Open MPI's, which one takes away while another makes it, so
+    that this one fails: each has its own."""
+    return {**ENVIRONMENT, "OMPI_MCA_orte_tmpdir_base": tempfile.mkdtemp(dir=SESSIONS.name), **more}
 
 
 def rows(n, d, k, dtype, seed=1):
@@ -31,7 +39,7 @@ class MpiCase(Case):
     def start(self, processes, *words):
         return subprocess.Popen([MPIRUN, "-n", str(processes), MPI, *map(str, words)], text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, env=ENVIRONMENT)
+                                stderr=subprocess.PIPE, env=environment())
 
     def run_many(self, processes, *words, code=0):
         with self.start(processes, *words) as process:

@@ -299,7 +299,7 @@ class Mpi(MpiCase):
         a = self.data("a.npy", 5000, 3, 4, "f8")
         words = ["fit", a, "--algorithm", "kmeans", "-q", "-k"]
         done = subprocess.run([MPIRUN, "-n", "1", MPI, *words, "4", ":", "-n", "1", MPI, *words, "5"],
-                              capture_output=True, text=True, timeout=LIMIT, env=ENVIRONMENT,
+                              capture_output=True, text=True, timeout=LIMIT, env=environment(),
                               stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 2)
         self.assertIn("do not make the same fit", done.stderr)

@@ -3,22 +3,13 @@
 what runs of several processes do: counted by vem, and by bench/spy.c, which stands between it and MPI. No time
 is looked at."""
 import math
-import shutil
 
-from cli_case import *
-
-try:
-    import numpy as np
-except ImportError:
-    np = None
+from mpi_case import *
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
 import network_model as model
 
-MPI, SPY = os.environ.get("VEM_MPI", ""), os.environ.get("VEM_MPI_SPY", "")
-MPIRUN = os.environ.get("VEM_MPIRUN") or shutil.which("mpirun") or ""
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+SPY = os.environ.get("VEM_MPI_SPY", "")
 N, D = 65536, 3  # as many shards as there are
 
 
@@ -26,12 +17,11 @@ class Network(Case):
     def fit(self, processes, steps, clusters, family, search):
         """bytes_sent, and the calls of each process: kind, bytes, value."""
         told = self.path("calls")
-        environment = {**ENVIRONMENT, "VEM_SPY": told}
         line = [MPIRUN, "-n", processes, "env", f"LD_PRELOAD={SPY}", MPI, "fit", self.path("x.npy"), "-k",
                 clusters, "--algorithm", "gmm", "--family", family, "--prior", "free", "--seeding", "random",
                 "--tolerance", 0, "--max-steps", steps, *search, "--threads", 1, "-q", "--json", "-o",
                 self.path("m.npz")]
-        done = subprocess.run([str(word) for word in line], env=environment, timeout=LIMIT, text=True,
+        done = subprocess.run([str(word) for word in line], env=environment(VEM_SPY=told), timeout=LIMIT, text=True,
                               capture_output=True, stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 0, done.stderr)
         calls = []
