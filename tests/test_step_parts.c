@@ -49,12 +49,13 @@ static int unmake(void **state)
 }
 
 static int left, awaited_last;
+static char said_last[8192];
 
 static void leaves(void *user, int32_t awaited, const char *sentence)
 {
-    (void)sentence;
     assert_ptr_equal(user, &left);
     left++;
+    snprintf(said_last, sizeof said_last, "%s", sentence);
     awaited_last = awaited;
 }
 
@@ -187,6 +188,32 @@ static void what_parts_tell(void **state)
     assert_int_equal(vem_ctx_set_parts(ctx, NULL), VEM_OK);
 }
 
+/* What is cleared is what parts write, and what they have left half written. */
+static void clears_its_own(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"state.1",    "m0.1",           "r7",
+                                        "k3.2",       "s0.1.2",         "swept",
+                                        "at.2",       "m1.1.f~",        "m1.notes",
+                                        "kmeans.npz", "r2d2",           "s1.txt",
+                                        "done.1",     "state.tex",      "swept.old",
+                                        "at.2.txt",   "m12.1.npz.other"};
+    enum { OWN = 8, ALL = sizeof names / sizeof *names };
+    char path[256];
+    empty_folder();
+    for (int i = 0; i < ALL; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fclose(file);
+    }
+    assert_int_equal(vem_parts_clear(ctx, folder, 2, 1), VEM_OK);
+    for (int i = 0; i < ALL; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        assert_int_equal(access(path, F_OK) == 0, i >= OWN);
+    }
+}
+
 /* A file that is cut short is none, and what a part said before must be what it says. */
 static void damaged_and_other(void **state)
 {
@@ -212,13 +239,83 @@ static void damaged_and_other(void **state)
     assert_int_equal(awaited_last, 0);
 }
 
+/* The two numbers with which a file begins; 0: they are not there. */
+static int numbers_of(const char *name, const char *format, long long *a, long long *b)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    const int had = file ? fscanf(file, format, a, b) : 0;
+    if (file)
+        fclose(file);
+    return had == 2;
+}
+
+/* Calls parts 2 and 1 by turns until part 1 awaits what part 2 has said since, and cuts that short: with `past`
+ * of a call that the state of part 2 is beyond. */
+static void cut_what_is_awaited(const vem_options *options, int past, char path[256])
+{
+    vem_model *model = NULL;
+    long long call_1, of, loaded, state;
+    struct stat info;
+    empty_folder();
+    for (int calls = 0; calls < MOST_CALLS; calls++) {
+        assert_int_equal(call(1, 2, options, NULL, &model), VEM_IO_ERROR);
+        assert_int_equal(call(2, 2, options, NULL, &model), VEM_IO_ERROR);
+        const int has_state = numbers_of("at.2", "%lld %lld", &loaded, &state);
+        if (!numbers_of("awaits.1", "m%lld.%lld", &call_1, &of))
+            continue;
+        snprintf(path, 256, "%s/m%lld.2", folder, call_1);
+        if (of != 2 || stat(path, &info) != 0 ||
+            past != (has_state && call_1 >= loaded && call_1 < state))
+            continue;
+        assert_int_equal(truncate(path, info.st_size - 1), 0);
+        snprintf(path, 256, "%s/r%lld", folder, call_1);
+        unlink(path); /* what would do instead */
+        snprintf(path, 256, "%s/m%lld.2", folder, call_1);
+        return;
+    }
+    fail();
+}
+
+/* What another part says is as not there when it is damaged, and is said again; never, where that part is
+ * past it: then the fit cannot go on, and says so. Nobody takes it away. */
+static void damaged_by_the_other(void **state)
+{
+    (void)state;
+    char path[256], sentence[64];
+    vem_options options;
+    vem_model *model = NULL;
+    vem_part_state states[2];
+    vem_options_init(&options);
+    options.clusters = C;
+    options.algorithm = VEM_ALGORITHM_KMEANS;
+    options.seeding = VEM_SEED_RANDOM;
+    options.max_steps = 6;
+    cut_what_is_awaited(&options, 0, path);
+    assert_int_equal(call(1, 2, &options, NULL, &model), VEM_IO_ERROR);
+    assert_int_equal(awaited_last, 2);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(vem_parts_look(ctx, folder, 2, states, sentence, sizeof sentence),
+                     VEM_OK);
+    assert_int_equal(states[1], VEM_PART_CALL);
+    assert_int_equal(call(2, 2, &options, NULL, &model), VEM_IO_ERROR);
+    assert_int_equal(vem_parts_look(ctx, folder, 2, states, sentence, sizeof sentence),
+                     VEM_OK);
+    assert_int_equal(states[0], VEM_PART_CALL); /* it has been said again */
+    cut_what_is_awaited(&options, 1, path);
+    assert_int_equal(call(1, 2, &options, NULL, &model), VEM_IO_ERROR);
+    assert_int_equal(awaited_last, 0);
+    assert_non_null(strstr(said_last, "is damaged, and part 2 will not say it again"));
+    assert_int_equal(access(path, F_OK), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_turns),
-        cmocka_unit_test(from_rows),
-        cmocka_unit_test(what_parts_tell),
-        cmocka_unit_test(damaged_and_other),
+        cmocka_unit_test(by_turns),          cmocka_unit_test(from_rows),
+        cmocka_unit_test(what_parts_tell),   cmocka_unit_test(clears_its_own),
+        cmocka_unit_test(damaged_and_other), cmocka_unit_test(damaged_by_the_other),
     };
     return cmocka_run_group_tests(tests, make, unmake);
 }

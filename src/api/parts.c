@@ -87,12 +87,11 @@ vem_status vem_parts_end(vem_ctx *ctx, const vem_parts_options *options,
 /* Is all there that this file names, one in a line? */
 static int has_awaited(const char *folder, FILE *file)
 {
-    char name[128], path[VEM_I_PATH];
+    char name[128];
     int all = 1;
     while (all && fgets(name, sizeof name, file)) {
         name[strcspn(name, "\n")] = '\0';
-        snprintf(path, sizeof path, "%.3900s/%s", folder, name);
-        all = access(path, F_OK) == 0;
+        all = vem_i_files_has(folder, name);
     }
     return all;
 }

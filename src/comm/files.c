@@ -147,7 +147,8 @@ static int fill(int file, void *bytes, size_t count)
     return 1;
 }
 
-/* The file, if it is whole: its bytes, to be freed, and how many. */
+/* The file, if it is whole: its bytes, to be freed, and how many. NULL: errno is ENOENT where it is not
+ * there, ENOMEM where there is no memory for it, else it is damaged, or on its way. */
 char *vem_i_files_read(const char *path, size_t *count)
 {
     heading h;
@@ -156,16 +157,20 @@ char *vem_i_files_read(const char *path, size_t *count)
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return NULL;
-    int whole = fstat(file, &info) == 0 && fill(file, &h, sizeof h) && h.mark == MARK &&
-                (uint64_t)info.st_size == sizeof h + h.count;
-    if (whole) {
+    int error = EBADMSG;
+    if (fstat(file, &info) == 0 && fill(file, &h, sizeof h) && h.mark == MARK &&
+        (uint64_t)info.st_size == sizeof h + h.count) {
         bytes = vem_i_alloc(h.count + 1, 1);
-        whole = bytes && fill(file, bytes, h.count) &&
-                vem_i_mix(h.count, bytes, h.count) == h.sum;
+        if (!bytes)
+            error = ENOMEM;
+        else if (fill(file, bytes, h.count) &&
+                 vem_i_mix(h.count, bytes, h.count) == h.sum)
+            error = 0;
     }
     close(file);
-    if (!whole) {
+    if (error) {
         vem_i_free(bytes);
+        errno = error;
         return NULL;
     }
     *count = h.count;
@@ -188,7 +193,10 @@ void vem_i_files_write(vem_i_comm *comm, const char *path, const void *bytes,
 void vem_i_files_say(vem_i_comm *comm, const char *path, const void *bytes, size_t count)
 {
     size_t had;
+    errno = 0;
     char *before = comm->failed ? NULL : vem_i_files_read(path, &had);
+    if (!before && errno == ENOMEM)
+        vem_i_files_leave(comm, 0, "Memory could not be had.");
     if (before && (had != count || (count > 0 && memcmp(before, bytes, count) != 0))) {
         char sentence[VEM_I_PATH + 256];
         snprintf(sentence, sizeof sentence,
@@ -255,38 +263,75 @@ void vem_i_files_await(vem_i_comm *comm, int64_t call, int from)
     }
 }
 
-/* What process p has said in a call; NULL: it fails. It may be on its way in a file system of several
- * machines. */
-char *vem_i_files_hear(vem_i_comm *comm, int64_t call, int p, size_t *count)
+/* Is process p beyond this call, so that it never says it again? What it says before its first step it says
+ * every time. */
+static int is_past(const vem_i_files *t, int p, int64_t call)
 {
-    char path[VEM_I_PATH], sentence[VEM_I_PATH + 128];
-    vem_i_files_name(vem_i_files_of(comm), call, p, path);
-    char *bytes = comm->failed ? NULL : vem_i_files_read(path, count);
-    if (!bytes && !comm->failed) {
-        unlink(path); /* whoever said it says it again */
-        snprintf(sentence, sizeof sentence,
-                 "%s is damaged; its part is to be called again.", path);
-        vem_i_files_leave(comm, 0, sentence);
-    }
-    return bytes;
+    char path[VEM_I_PATH];
+    int64_t pair[2];
+    vem_i_part_path(t->folder, VEM_I_PART_DONE, p, path);
+    if (access(path, F_OK) == 0)
+        return 1;
+    vem_i_part_path(t->folder, VEM_I_PART_AT, p, path);
+    return vem_i_files_pair(path, pair) && call >= pair[0] && call < pair[1];
 }
 
-char *vem_i_files_get(vem_i_comm *comm, const char *path, int from, size_t *count)
+/* What process `from` has said under this name in a call; NULL: it fails. What cannot be read is as not there
+ * yet: it may be on its way in a file system of several machines, or it is damaged, and said again when
+ * that part is called, unless that is past it. Nobody takes away what another part says. */
+static char *get(vem_i_comm *comm, const char *path, int from, int64_t call,
+                 size_t *count)
 {
-    const double until = vem_i_clock() + vem_i_files_of(comm)->request.wait;
-    char *got = NULL;
+    const vem_i_files *t = vem_i_files_of(comm);
+    const double until = vem_i_clock() + t->request.wait;
+    char *got = NULL, sentence[2 * VEM_I_PATH + 256], name[96];
     long ns = 100000;
     while (!comm->failed && !(got = vem_i_files_read(path, count))) {
-        if (vem_i_clock() >= until) {
-            char name[96];
-            snprintf(name, sizeof name, "%.90s\n", strrchr(path, '/') + 1);
+        const int why = errno;
+        if (why == ENOMEM) {
+            vem_i_files_leave(comm, 0, "Memory could not be had.");
+        } else if (vem_i_clock() < until) {
+            nap(&ns);
+        } else if (why != ENOENT && is_past(t, from, call)) {
+            snprintf(sentence, sizeof sentence,
+                     "%s is damaged, and part %d will not say it again. If it stays so, "
+                     "remove the folder %s: the fit then begins anew.",
+                     path, from + 1, t->folder);
+            vem_i_files_leave(comm, 0, sentence);
+        } else {
+            snprintf(name, sizeof name, "%s%.90s\n", why == ENOENT ? "" : "!",
+                     strrchr(path, '/') + 1);
             tell_awaited(comm, name);
             vem_i_files_leave(comm, from + 1, "");
-        } else {
-            nap(&ns);
         }
     }
     return got;
+}
+
+char *vem_i_files_hear(vem_i_comm *comm, int64_t call, int p, size_t *count)
+{
+    char path[VEM_I_PATH];
+    vem_i_files_name(vem_i_files_of(comm), call, p, path);
+    return get(comm, path, p, call, count);
+}
+
+/* A file of another name belongs to the call that comes next. */
+char *vem_i_files_get(vem_i_comm *comm, const char *path, int from, size_t *count)
+{
+    return get(comm, path, from, vem_i_files_of(comm)->at, count);
+}
+
+int vem_i_files_has(const char *folder, const char *line)
+{
+    char path[VEM_I_PATH];
+    size_t count;
+    snprintf(path, sizeof path, "%.3900s/%s", folder, line + (*line == '!'));
+    if (*line != '!')
+        return access(path, F_OK) == 0;
+    char *bytes = vem_i_files_read(path, &count);
+    const int is = bytes != NULL;
+    vem_i_free(bytes);
+    return is;
 }
 
 /* ---- making ---- */

@@ -30,6 +30,9 @@ void vem_i_part_path(const char *folder, vem_i_part_file file, int rank,
 /* Is this name one of a file that parts have written? */
 int vem_i_part_is_file(const char *name);
 
+/* Is it there, what a line of awaits.<p> names? One with ! before it was there and could not be read. */
+int vem_i_files_has(const char *folder, const char *line);
+
 /* A file whole or not at all, by another name first. 0: done, else why not (errno). */
 int vem_i_whole_write(const char *path, const void *const *pieces, const size_t *counts,
                       size_t count);

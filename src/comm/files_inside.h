@@ -20,7 +20,7 @@ static inline vem_i_files *vem_i_files_of(const vem_i_comm *comm)
 
 /* It cannot go on: part `awaited` is waited for, or 0 and why not. */
 void vem_i_files_leave(vem_i_comm *comm, int awaited, const char *sentence);
-/* The file, if it is whole: its bytes, to be freed, and how many. */
+/* The file, if it is whole: its bytes, to be freed, and how many; NULL: errno says why not. */
 char *vem_i_files_read(const char *path, size_t *count);
 void vem_i_files_write(vem_i_comm *comm, const char *path, const void *bytes,
                        size_t count);
@@ -43,6 +43,8 @@ void vem_i_files_keep(vem_i_comm *comm, const vem_i_kept *list, int count);
 void vem_i_files_record(vem_i_record *record, vem_i_comm *comm);
 void vem_i_files_stepped(vem_i_comm *comm, int loaded);
 int vem_i_files_is_due(vem_i_comm *comm);
+/* Two numbers of a small file; 0: it is not there. */
+int vem_i_files_pair(const char *path, int64_t pair[2]);
 
 /* ---- files_calls.c ---- */
 

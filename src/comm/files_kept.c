@@ -55,8 +55,7 @@ void vem_i_files_record(vem_i_record *r, vem_i_comm *comm)
     t->last = t->at;
 }
 
-/* Two numbers of a small file; 0: it is not there. */
-static int read_pair(const char *path, int64_t pair[2])
+int vem_i_files_pair(const char *path, int64_t pair[2])
 {
     FILE *file = fopen(path, "re");
     const int read =
@@ -82,12 +81,12 @@ static void sweep(vem_i_comm *comm)
     int64_t pair[2], swept[2] = {t->loaded, t->loaded}, least = INT64_MAX;
     for (int p = 0; p < comm->size; p++) {
         vem_i_part_path(t->folder, VEM_I_PART_AT, p, path);
-        if (!read_pair(path, pair))
+        if (!vem_i_files_pair(path, pair))
             return;
         least = pair[1] < least ? pair[1] : least;
     }
     snprintf(path, sizeof path, "%s/swept", t->folder);
-    read_pair(path, swept);
+    vem_i_files_pair(path, swept);
     for (int64_t call = swept[0]; call < swept[1]; call++) {
         char name[VEM_I_PATH];
         for (int p = 0; p < comm->size; p++) {
