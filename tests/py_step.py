@@ -199,6 +199,29 @@ class Step(Case):
         self.refuse(2, ["step", self.state, "--part", 3], "there are 2")
         self.refuse(2, ["step", self.state, "--wait", "-1"], "--wait")
 
+    def test_bounded(self):
+        """Sums of so many values that they go in turn leave as many files behind for any number of steps."""
+        rng = random.Random(9)
+        self.data = self.npy("wide.npy", [[rng.gauss(0, 1) for _ in range(64)] for _ in range(4096)],
+                             "<f4")
+        most = {}
+        for steps in (5, 9):
+            words = ["-k", 2100, "--algorithm", "kmeans", "--seeding", "random", "--max-steps", steps,
+                     "--tolerance", 1e-300]
+            self.begin(2, *words)
+            counts = []
+
+            def counted(commands, counts=counts):
+                counts.append(sum(name.count(".") == 2 and name.startswith("s")
+                                  for name in os.listdir(self.path("f.step.parts"))
+                                  ) if os.path.exists(self.path("f.step.parts")) else 0)
+                return commands
+            self.one_by_one(counted)
+            most[steps] = max(counts)
+            self.assertEqual(self.results("p", labels=False)[4], steps)
+        self.assertGreater(most[5], 0)
+        self.assertEqual(most[5], most[9])
+
     def test_done(self):
         """A part that comes once more when it is done has nothing to do, and nothing to wait for."""
         self.begin(2, *self.start, "--algorithm", "kmeans")

@@ -14,7 +14,8 @@
  *     m<k>.<p>   what process p says in call k: calls before the first step are made every time
  *     r<k>       the sum that came of them, so that they are read once
  *     k<k>.<p>   what it keeps for itself there (an E-step)
- *     at.<p>     the first call after those that are made every time, and that of its state
+ *     at.<p>     the first call after those that are made every time, and that of its state; and how many
+ *                files that state has sent to each other one and heard from it
  *     swept      what was taken away: calls from there up to what no state needs any more
  *
  * What is swept now is what no state needed at the sweep before, in case that a part ran twice. */
@@ -231,6 +232,13 @@ static void tell_awaited(vem_i_comm *comm, const char *names)
 void vem_i_files_name(const vem_i_files *t, int64_t call, int rank, char path[VEM_I_PATH])
 {
     snprintf(path, VEM_I_PATH, "%s/m%" PRId64 ".%d", t->folder, call, rank + 1);
+}
+
+void vem_i_files_name_sent(const vem_i_files *t, int64_t number, int from, int to,
+                           char path[VEM_I_PATH])
+{
+    snprintf(path, VEM_I_PATH, "%s/s%" PRId64 ".%d.%d", t->folder, number, from + 1,
+             to + 1);
 }
 
 /* Until all that is needed of this call is there: from one process, or (from -1) from all. */

@@ -42,18 +42,11 @@ static int meet(vem_i_comm *comm, int64_t call, const void *bytes, size_t count)
     return !comm->failed;
 }
 
-static void name_sent(const vem_i_files *t, int64_t number, int from, int to,
-                      char path[VEM_I_PATH])
-{
-    snprintf(path, VEM_I_PATH, "%s/s%" PRId64 ".%d.%d", t->folder, number, from + 1,
-             to + 1);
-}
-
 static void send(vem_i_comm *comm, int to, const void *bytes, size_t count)
 {
     vem_i_files *t = vem_i_files_of(comm);
     char path[VEM_I_PATH];
-    name_sent(t, t->sent[to]++, comm->rank, to, path);
+    vem_i_files_name_sent(t, t->sent[to]++, comm->rank, to, path);
     vem_i_files_say(comm, path, bytes, count);
 }
 
@@ -61,7 +54,7 @@ static void receive(vem_i_comm *comm, int from, void *bytes, size_t count)
 {
     vem_i_files *t = vem_i_files_of(comm);
     char path[VEM_I_PATH];
-    name_sent(t, t->heard[from]++, from, comm->rank, path);
+    vem_i_files_name_sent(t, t->heard[from]++, from, comm->rank, path);
     size_t had = 0;
     char *got = vem_i_files_get(comm, path, from, &had);
     if (got && had == count)

@@ -11,6 +11,7 @@ typedef struct vem_i_files {
         last; /* the next call; the first that a state can go beyond; that of the state */
     int64_t rehearsed; /* where it goes back to; -1: it does not rehearse */
     int64_t sent[VEM_I_MOST_PARTS], heard[VEM_I_MOST_PARTS];
+    int64_t heard_every_time[VEM_I_MOST_PARTS]; /* of heard: before the first step */
 } vem_i_files;
 
 static inline vem_i_files *vem_i_files_of(const vem_i_comm *comm)
@@ -29,6 +30,8 @@ void vem_i_files_say(vem_i_comm *comm, const char *path, const void *bytes, size
 /* What process `rank` says in a call. */
 void vem_i_files_name(const vem_i_files *files, int64_t call, int rank,
                       char path[VEM_I_PATH]);
+void vem_i_files_name_sent(const vem_i_files *files, int64_t number, int from, int to,
+                           char path[VEM_I_PATH]);
 /* Until all that is needed of this call is there: from one process, or (from -1) from all. */
 void vem_i_files_await(vem_i_comm *comm, int64_t call, int from);
 /* What process p has said in it, to be freed; NULL: it fails. */

@@ -73,6 +73,77 @@ static void write_pair(const char *path, int64_t a, int64_t b)
     vem_i_whole_write(path, (const void *const[]){text}, &count, 1);
 }
 
+/* What at.<p> says: the calls, and of each other process how many files its state has sent to it and heard
+ * from it, and from which on those that were heard are still there. */
+typedef struct how_far {
+    int64_t calls[2];
+    struct {
+        int64_t sent, heard, swept;
+    } of[VEM_I_MOST_PARTS];
+} how_far;
+
+static int read_far(const vem_i_comm *comm, int rank, how_far *far)
+{
+    char path[VEM_I_PATH];
+    vem_i_part_path(vem_i_files_of(comm)->folder, VEM_I_PART_AT, rank, path);
+    FILE *file = fopen(path, "re");
+    int whole =
+        file && fscanf(file, "%" SCNd64 " %" SCNd64, &far->calls[0], &far->calls[1]) == 2;
+    for (int p = 0; whole && p < comm->size; p++)
+        whole = fscanf(file, "%" SCNd64 " %" SCNd64 " %" SCNd64, &far->of[p].sent,
+                       &far->of[p].heard, &far->of[p].swept) == 3;
+    if (file)
+        fclose(file);
+    return whole;
+}
+
+static void write_far(const vem_i_comm *comm, const how_far *far)
+{
+    char path[VEM_I_PATH], text[(VEM_I_MOST_PARTS + 1) * 64];
+    size_t used = (size_t)snprintf(text, sizeof text, "%" PRId64 " %" PRId64 "\n",
+                                   far->calls[0], far->calls[1]);
+    for (int p = 0; p < comm->size; p++)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "%" PRId64 " %" PRId64 " %" PRId64 "\n", far->of[p].sent,
+                                 far->of[p].heard, far->of[p].swept);
+    vem_i_part_path(vem_i_files_of(comm)->folder, VEM_I_PART_AT, comm->rank, path);
+    vem_i_whole_write(path, (const void *const[]){text}, &used, 1);
+}
+
+/* Takes away what was sent to this process, that its state before this one had heard, and that the state of
+ * who sent it will not send again. */
+static void sweep_heard(const vem_i_comm *comm, const how_far *before, how_far *now)
+{
+    const vem_i_files *t = vem_i_files_of(comm);
+    char path[VEM_I_PATH];
+    for (int p = 0; p < comm->size; p++) {
+        how_far there;
+        if (now->of[p].swept >= before->of[p].heard || !read_far(comm, p, &there))
+            continue;
+        const int64_t sent = there.of[comm->rank].sent, heard = before->of[p].heard;
+        for (; now->of[p].swept < heard && now->of[p].swept < sent; now->of[p].swept++) {
+            vem_i_files_name_sent(t, now->of[p].swept, p, comm->rank, path);
+            unlink(path);
+        }
+    }
+}
+
+/* How far the state is that was written. */
+static void tell_how_far(const vem_i_comm *comm)
+{
+    const vem_i_files *t = vem_i_files_of(comm);
+    how_far before, now = {.calls = {t->loaded, t->at}};
+    const int had = read_far(comm, comm->rank, &before);
+    for (int p = 0; p < comm->size; p++) {
+        now.of[p].sent = t->sent[p];
+        now.of[p].heard = t->heard[p];
+        now.of[p].swept = had ? before.of[p].swept : t->heard_every_time[p];
+    }
+    if (had)
+        sweep_heard(comm, &before, &now);
+    write_far(comm, &now);
+}
+
 /* Takes away what no state needs, of calls that are not made every time. */
 static void sweep(vem_i_comm *comm)
 {
@@ -105,14 +176,13 @@ static void sweep(vem_i_comm *comm)
 void vem_i_files_stepped(vem_i_comm *comm, int loaded)
 {
     vem_i_files *t = vem_i_files_of(comm);
-    char path[VEM_I_PATH];
     if (loaded) {
         t->loaded = t->at;
+        memcpy(t->heard_every_time, t->heard, sizeof t->heard);
         return;
     }
     t->last = t->at;
-    vem_i_part_path(t->folder, VEM_I_PART_AT, comm->rank, path);
-    write_pair(path, t->loaded, t->at);
+    tell_how_far(comm);
     if (comm->rank == 0)
         sweep(comm);
 }
