@@ -411,7 +411,6 @@ int cli_accumulate(cli_args *args, const vem_model *model, const vem_data *data,
 /* What statistics say, for --json. */
 void cli_stats_json(json_t *object, const vem_stats *stats);
 int cli_stats_info(cli_args *args);
-/* vem info of data. */
 int cli_data_info(cli_args *args);
 
 /* ---- Long fits (checkpoint.c) ---- */

@@ -23,7 +23,7 @@ static const cli_option own[] = {
     {"min-clusters", 0, "Model", "A",
      "fewest clusters that may be chosen, where so many rows differ: a search that would "
      "end "
-     "with fewer divides on; default 1"},
+     "with fewer divides on (greedy, which inserts, ends there and says so); default 1"},
     {"max-clusters", 0, "Model", "K",
      "most clusters that are tried; default 20 for greedy and sweep, else by the rows"},
     {"families", 0, "Model", "NAME,...",

@@ -129,7 +129,7 @@ static void which_tensor(void **state)
     snprintf(path, sizeof path, "%s:%s", file, "__metadata__");
     io_refuses(path, VEM_BAD_DATA, "has no tensor __metadata__");
     snprintf(path, sizeof path, "%s:", file);
-    io_refuses(path, VEM_BAD_DATA, "has no tensor");
+    io_refuses(path, VEM_BAD_DATA, "has no tensor without a name, but norms, rows");
     io_refuses(io_path("nowhere.safetensors:rows"), VEM_IO_ERROR, "nowhere.safetensors");
     io_refuses(put("flat.safetensors", flat, values, 4), VEM_BAD_OPTION,
                "2 tensors (a, b), 0 of them");

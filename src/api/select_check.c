@@ -25,10 +25,10 @@ static int takes_all(const vem_i_select_type *type)
     return !type->takes;
 }
 
-/* Of densities; so that a method which takes any family is told of by itself. */
+/* Any density: clusters that are inserted one by one need no evidence of theirs. */
 static int takes_shapes(const vem_i_select_type *type)
 {
-    return type->takes == vem_i_has_shapes;
+    return type->inserts;
 }
 
 /* The numbers of a sweep. */

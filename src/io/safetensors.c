@@ -129,7 +129,8 @@ static vem_status choose(vem_i_run *run, const char *name, json_t *header,
     list_names(header, names, sizeof names);
     if (wanted)
         return vem_i_fail(run, VEM_BAD_DATA, "%s has no tensor %s, but %s.", name,
-                          label_of(wanted).text, *names ? names : "none at all");
+                          *wanted ? label_of(wanted).text : "without a name",
+                          *names ? names : "none at all");
     if (all == 0)
         return vem_i_fail(run, VEM_BAD_DATA, "%s has no tensor.", name);
     return vem_i_fail(
