@@ -6,7 +6,6 @@
 #include "checkpoints.h"
 #include "data/cells.h"
 #include "engine.h"
-#include "moves/refine.h"
 #include "run.h"
 
 enum { ROWS = 300, CELLS = 64, CLUSTERS = 5, STEPS = 60 };

@@ -71,7 +71,7 @@ vem_status vem_i_tree_split(vem_i_run *run, vem_i_tree *tree, const int32_t *nod
                             int64_t count);
 /* Split level by level, to at most so many leaves of this depth at most. Of a level
  * that does not fit those with the largest scatter are split. For tests and the bench: fits
- * split cells where F gains (moves/refine.h). */
+ * split cells where F gains (moves/refine.c). */
 vem_status vem_i_tree_build(vem_i_run *run, vem_i_tree *tree, int64_t cells,
                             int32_t depth);
 

@@ -13,7 +13,8 @@
  * or moving a cluster that holds nothing) is a move, made between steps and named in the
  * trace; moves that are made for what F gains come between E and M.
  *
- * With --blocks a step, but for the first, is an epoch of as many E- and M-steps (epoch.c).
+ * With --blocks a step, but for the first, is an epoch of as many E- and M-steps (epoch.c). Where a
+ * loop rests a move may let it go on: another cluster, or items that were divided (em_rest.c).
  *
  * A stop ends the loop after the step at hand. Whoever watches the steps (em.h) may end it too,
  * or have a step given up in its middle (last_step.h): then the model of the step before is
@@ -77,38 +78,6 @@ double vem_i_em_again(vem_i_em *em)
     return free_energy(em, &e);
 }
 
-double vem_i_em_threshold(const vem_i_em *em, double now)
-{
-    /* D / 2: a relative change of the squared error, whatever the units of the data. */
-    double scale =
-        em->scale_free ? 0.5 * vem_i_view_columns(em->view) : fmax(fabs(now), 1e-3);
-    return em->options->tolerance * scale;
-}
-
-static int converged(const vem_i_em *em)
-{
-    if (em->step <= em->shared_steps + 1 || !em->doing.may_end)
-        return 0;
-    const vem_i_move *planned = vem_i_em_move(em, VEM_I_AFTER_E);
-    if (planned && planned->ends_loop)
-        return 1;
-    const vem_trace_step *line = vem_i_trace_last(&em->trace), *last = line - 1;
-    if (last->moved > 0 && last->move != vem_i_move_names[em->routine])
-        return 0;
-    double before = last->free_energy, now = line->free_energy;
-    double threshold = vem_i_em_threshold(em, now);
-    /* With random candidates a fit may rest for a step: then twice running. */
-    int once = em->search->explore == 0;
-    if (threshold == 0)
-        return em->search->dense ? now <= before
-                                 : line->changed == 0 && (once || last->changed == 0);
-    if (!(fabs(now - before) <= threshold))
-        return 0;
-    if (once || em->step < 3)
-        return once;
-    return fabs(before - last[-1].free_energy) <= threshold;
-}
-
 static int64_t count_empty(const vem_i_stats *stats)
 {
     int64_t empty = 0;
@@ -119,14 +88,17 @@ static int64_t count_empty(const vem_i_stats *stats)
 
 void vem_i_em_tell_size(const vem_i_em *em, vem_progress *told)
 {
-    const int grows = vem_i_em_move(em, VEM_I_AT_REST) != NULL;
-    told->clusters = grows ? em->model->clusters : 0;
-    told->max_clusters = grows ? em->model->capacity : 0;
+    told->clusters = em->grows ? em->model->clusters : 0;
+    told->max_clusters = em->grows ? em->model->capacity : 0;
 }
 
-/* The E-step of step em->step with its line in the trace; VEM_STOPPED: it was given up. */
+/* The E-step of step em->step with its line in the trace, unless the loop was entered after it;
+ * VEM_STOPPED: it was given up. */
 static vem_status expect(vem_i_em *em)
 {
+    vem_i_em_observe(em, VEM_I_STEP_BEGINS);
+    if (em->within)
+        return VEM_OK;
     double start = vem_i_clock();
     const int64_t step = em->step;
     if (step > 0) { /* before that, steps without an M-step, which plan nothing */
@@ -179,96 +151,6 @@ static vem_status expect(vem_i_em *em)
     return status;
 }
 
-/* The loop rests: may it look closer? Then the next step is an E-step of the same model. share:
- * clusters that will be inserted need items too. late: it was cut short. */
-static vem_status refine(vem_i_em *em, int share, int64_t *finer, int *late)
-{
-    *finer = 0;
-    if (!em->refiner.refine)
-        return VEM_OK;
-    if (share && em->view->n * (int64_t)em->model->capacity >=
-                     em->options->cells * (int64_t)em->model->clusters)
-        return VEM_OK;
-    const double start = vem_i_clock();
-    vem_status status = em->refiner.refine(em->refiner.user, em, finer);
-    if (status == VEM_STOPPED) { /* the step ends the loop, as it is */
-        *late = 1;
-        status = VEM_OK;
-    }
-    if (*finer > 0) {
-        vem_trace_step *line = vem_i_trace_last(&em->trace);
-        line->move = vem_i_move_names[em->refiner.name];
-        line->moved = *finer;
-        line->seconds += vem_i_clock() - start;
-        vem_i_em_resize(em);
-    }
-    return status;
-}
-
-/* Has it made all the steps that it may? Where a move at rest lets it go on, it may make so many
- * after each. */
-static int at_limit(const vem_i_em *em)
-{
-    const vem_trace_step *line = vem_i_trace_last(&em->trace);
-    const vem_i_move *more = vem_i_em_move(em, VEM_I_AT_REST);
-    int64_t steps = em->step;
-    if (more)
-        for (steps = 1;
-             steps < em->step && line[-steps].move != vem_i_move_names[more->name];)
-            steps++;
-    return steps >= em->options->max_steps;
-}
-
-/* After more than a step: what is wanted by now, where that was cut short. */
-static vem_i_wish wish_after(vem_i_em *em, int cut)
-{
-    return vem_i_em_stopped(em) ? VEM_I_STOP : cut ? VEM_I_ENOUGH : VEM_I_GO_ON;
-}
-
-/* Is this step the last one? Then em->outcome says why. finer: items were divided. */
-static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
-{
-    em->steps = em->step;
-    if (em->step == 1)
-        em->free_energy_first = em->free_energy;
-    const int grows = vem_i_em_move(em, VEM_I_AT_REST) != NULL;
-    int rests = em->step > 1 && converged(em), cut = 0;
-    const int limit = at_limit(em);
-    vem_i_wish wish = vem_i_em_observe(em, VEM_I_STEP_SCORED);
-    *finer = 0;
-    *last = 0;
-    if (rests && !limit && !wish) {
-        const vem_status status = refine(em, grows, finer, &cut);
-        if (status != VEM_OK)
-            return status;
-        rests = *finer == 0 && !cut;
-        wish = wish_after(em, cut);
-    } else if (em->refiner.refine && em->view->n < em->options->cells) {
-        rests = 0; /* finer items might have moved it */
-    }
-    if (grows && (rests || limit) && !wish) {
-        vem_i_em_observe(em, VEM_I_STEP_RESTS);
-        if (vem_i_em_moves(em, VEM_I_AT_REST))
-            return VEM_OK;
-        wish =
-            vem_i_em_observe(em, VEM_I_STEP_ASKED); /* it may have taken all the time */
-        if (!wish && em->model->clusters < em->model->capacity) { /* items may hide one */
-            const vem_status status = refine(em, 0, finer, &cut);
-            if (status != VEM_OK || *finer > 0)
-                return status;
-            wish = wish_after(em, cut);
-        }
-    }
-    if (grows && wish)
-        rests = 0; /* other clusters might have come */
-    em->outcome = rests                ? VEM_OUTCOME_CONVERGED
-                  : wish == VEM_I_STOP ? VEM_OUTCOME_STOPPED
-                  : wish && !limit     ? VEM_OUTCOME_BUDGET
-                                       : VEM_OUTCOME_STEP_LIMIT;
-    *last = rests || wish || limit;
-    return VEM_OK;
-}
-
 static int is_mixed(const vem_i_em *em)
 {
     const vem_i_blocks *blocks = vem_i_estep_blocks(em->estep);
@@ -276,8 +158,9 @@ static int is_mixed(const vem_i_em *em)
 }
 
 /* The statistics of what is held, unless nothing follows. */
-static void collect(vem_i_em *em, int last)
+static void collect(vem_i_em *em)
 {
+    const int last = em->next == VEM_I_NEXT_END;
     double start = vem_i_clock();
     vem_trace_step *line = vem_i_trace_last(&em->trace);
     if (last && is_mixed(em)) { /* F and labels of the model that is given back */
@@ -314,17 +197,10 @@ static vem_status maximize(vem_i_em *em)
     return VEM_OK;
 }
 
-/* Items or clusters are others: the next step looks at all items. */
-static void forget_blocks(const vem_i_em *em)
-{
-    vem_i_blocks *blocks = vem_i_estep_blocks(em->estep);
-    if (blocks)
-        blocks->known = blocks->mixed = 0;
-}
-
 /* A step was given up: the result is that of the one before, if there was one. */
 static vem_status give_up(vem_i_em *em)
 {
+    em->next = VEM_I_NEXT_END;
     const int stopped = em->may_skip == VEM_I_SKIP && vem_i_em_stopped(em);
     em->outcome = stopped ? VEM_OUTCOME_STOPPED : VEM_OUTCOME_BUDGET;
     vem_i_em_observe(em, VEM_I_STEP_LEFT);
@@ -340,93 +216,52 @@ static vem_status give_up(vem_i_em *em)
     line->moved = 0;
     if (is_mixed(em)) { /* labels and F of several models */
         vem_i_scorer_prepare(em->run, em->model, &em->scorer);
-        collect(em, 1);
+        collect(em);
     }
     return VEM_OK;
 }
 
+/* To where a record left the loop, or to its first step. Steps before that (--init-steps) are E-steps
+ * of the model as it is; after a stop whoever goes on does the others. */
+static vem_status enter(vem_i_em *em)
+{
+    for (; em->step < 1; em->step++) {
+        if (vem_i_em_stopped(em)) {
+            vem_i_em_observe(em, VEM_I_STEP_LAST);
+            em->step = 1;
+            break;
+        }
+        const vem_status status = expect(em);
+        if (status != VEM_OK)
+            return status;
+    }
+    return expect(em);
+}
+
+static vem_status next_step(vem_i_em *em)
+{
+    vem_i_em_observe(em, VEM_I_STEP_ENDS);
+    em->step++;
+    return expect(em);
+}
+
+/* Each step is an E-step; then the end, or that of other items; else the moves, and the M-step. */
 vem_status vem_i_em_run(vem_i_em *em)
 {
-    for (;; em->step++) {
-        if (em->step < 1 && vem_i_em_stopped(em)) {
-            vem_i_em_observe(em, VEM_I_STEP_LAST); /* whoever goes on does the others */
-            em->step = 1;
-        }
-        const int entered = em->within; /* from a record of after the E-step */
-        vem_i_em_observe(em, VEM_I_STEP_BEGINS);
-        vem_status status = entered ? VEM_OK : expect(em);
-        if (status != VEM_OK)
-            return status == VEM_STOPPED ? give_up(em) : status;
-        if (em->step < 1)
+    vem_status status;
+    for (status = enter(em); status == VEM_OK; status = next_step(em)) { /* E */
+        if ((status = vem_i_em_rest(em)) != VEM_OK)                      /* the end? */
+            return status;
+        if (em->next == VEM_I_NEXT_E)
             continue;
-        int last;
-        int64_t finer;
-        if ((status = ends(em, &last, &finer)) != VEM_OK)
+        vem_i_em_moves(em, VEM_I_AFTER_E);
+        collect(em);
+        status = vem_i_comm_lost(em->run);
+        if (status != VEM_OK || em->next == VEM_I_NEXT_END)
             return status;
-        if (finer > 0 && !last) {
-            vem_i_em_observe(em, VEM_I_STEP_ENDS);
-            continue;
-        }
-        em->within = 1;
-        if (last && !entered)
-            vem_i_em_observe(em, VEM_I_STEP_LAST);
-        em->within = 0;
-        if (!last || (em->hands_on && em->outcome == VEM_OUTCOME_STEP_LIMIT))
-            vem_i_em_moves(em, VEM_I_AFTER_E);
-        collect(em, last);
-        if ((status = vem_i_comm_lost(em->run)) != VEM_OK || last)
+        if ((status = maximize(em)) != VEM_OK) /* M */
             return status;
-        if ((status = maximize(em)) != VEM_OK)
-            return status;
-        if (vem_i_em_moves(em, VEM_I_AFTER_M))
-            forget_blocks(em);
-        vem_i_em_observe(em, VEM_I_STEP_ENDS);
+        vem_i_em_moves(em, VEM_I_AFTER_M);
     }
-}
-
-vem_status vem_i_em_new(vem_i_em *em, const vem_i_search_spec *asked)
-{
-    vem_model *model = em->model;
-    vem_i_run *run = em->run;
-    em->step = 1 - em->options->init_steps;
-    vem_i_search_spec search = *asked;
-    vem_i_search_make_room(&search, model->capacity);
-    vem_i_em_watch_run(em);
-    const int64_t blocks = search.dense ? em->options->blocks : 1;
-    vem_status status =
-        vem_i_scorer_for(run, em->view, vem_i_model_shape_with_room(model), &em->scorer);
-    if (status == VEM_OK && (blocks > 1 || em->view->spread_kind != VEM_I_SPREAD_NONE))
-        status = vem_i_scorer_take_spread(run, &em->scorer);
-    if (status == VEM_OK)
-        status = vem_i_posterior_new(run, em->view, &search, &em->posterior);
-    if (status == VEM_OK)
-        status = vem_i_stats_new(run, vem_i_model_shape_with_room(model), &em->stats);
-    if (status == VEM_OK)
-        status = vem_i_estep_new(run, em->view, &em->scorer, &search, blocks, &em->estep);
-    if (status == VEM_OK)
-        em->search = vem_i_estep_search(em->estep);
-    else
-        vem_i_em_free(em);
-    return status;
-}
-
-void vem_i_em_resize(vem_i_em *em)
-{
-    em->posterior.n = em->view->n;
-    forget_blocks(em);
-}
-
-void vem_i_em_free(vem_i_em *em)
-{
-    for (int i = 0; i < VEM_I_MOVES; i++)
-        if (em->moves[i].state)
-            em->moves[i].move->free(em->moves[i].state);
-    memset(em->moves, 0, sizeof em->moves);
-    vem_i_estep_free(em->estep);
-    vem_i_scorer_free(&em->scorer);
-    vem_i_posterior_free(&em->posterior);
-    vem_i_stats_free(&em->stats);
-    vem_i_trace_free(&em->trace);
-    em->estep = NULL;
-    em->search = NULL;
+    return status == VEM_STOPPED ? give_up(em) : status;
 }

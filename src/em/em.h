@@ -2,6 +2,7 @@
 #ifndef VEM_EM_EM_H
 #define VEM_EM_EM_H
 
+#include "data/cells.h"
 #include "em/schedule.h"
 #include "em/trace.h"
 
@@ -13,8 +14,15 @@ typedef enum vem_i_moment {
                       is held then */
     VEM_I_AFTER_M, /* where clusters hold nothing */
     VEM_I_AT_REST /* after the E-step that would be the last: where one is made, the loop goes
-                      on */
+                      on (em_rest.c) */
 } vem_i_moment;
+
+/* What the limit of steps is to a move at rest. */
+typedef enum vem_i_limit {
+    VEM_I_LIMIT_ENDS,  /* it is not asked there */
+    VEM_I_LIMIT_ASKS,  /* it is asked there too, */
+    VEM_I_LIMIT_RENEWS /* and the limit is that of the steps from one to the next */
+} vem_i_limit;
 
 /* What acts on clusters beside E- and M-step (src/moves). One with a price is ranked by
  * statistics and accepted by F; one without is made because it was asked for, and F may fall.
@@ -23,23 +31,28 @@ typedef struct vem_i_move {
     vem_i_move_name name; /* in the trace */
     vem_i_moment when;
     /* What it needs beside the loop; NULL: nothing, and `state` is NULL. `free` meets what a
-     * `create` that failed left. */
+     * `create` that failed left; NULL: the state is another move's. */
     vem_status (*create)(struct vem_i_em *em, void **state);
     void (*free)(void *state);
     /* What F would gain in all; not above 0: there is nothing to make. No less than that where
      * items hold one cluster each; where they hold several F is measured. NULL: no price. */
     double (*price)(struct vem_i_em *em, void *state);
     /* Model and posterior change; before the M-step the scorer too. Returns how many clusters it
-     * acted on; -1: it was not made. */
+     * acted on; -1: it was not made, and where that is an error em->failed says so. */
     int64_t (*make)(struct vem_i_em *em, void *state);
     int measured;  /* F is measured where items hold one cluster each, too */
     int ends_loop; /* the loop ends with the last of its rounds, wherever F is by then */
+    /* At rest: */
+    vem_i_limit limit;
+    int looks_again; /* it acts on items: the next step is an E-step of the same model */
+    /* It was not asked, or there was no time to answer: might it have let the loop go on? NULL: yes. */
+    int (*open)(struct vem_i_em *em, const void *state);
     /* F fell: model, scorer and what is held are as before `make`. NULL: it stays made. */
     void (*undo)(struct vem_i_em *em, void *state);
     /* It stays: the search is told. NULL: `make` has done that, as there is no undo. */
     void (*settle)(struct vem_i_em *em, void *state);
-    /* What its next round needs to know beside model and posterior, which were recorded before.
-     * NULL: nothing. */
+    /* What its next round needs to know beside model and posterior, which were recorded before; of one
+     * that acts on items, behind the search. NULL: nothing. */
     void (*record)(vem_i_record *record, struct vem_i_em *em, void *state);
 } vem_i_move;
 
@@ -48,7 +61,7 @@ typedef struct vem_i_listed {
     const vem_i_move *move; /* NULL: no more */
     void *state;
 } vem_i_listed;
-enum { VEM_I_MOVES = 3 };
+enum { VEM_I_MOVES = 5 };
 
 /* What those are told who watch the steps of a loop: checkpoint, deadline, undo; and who gives it
  * other items before a step (moves/descend.h). */
@@ -83,13 +96,22 @@ enum {
     VEM_I_OBSERVERS
 };
 
-/* What can look closer at the items where the loop rests: more of them, in which F is no less
- * (moves/refine.h). *finer: how many there are more; 0: that promises nothing any more. */
-typedef struct vem_i_refiner {
-    vem_status (*refine)(void *user, struct vem_i_em *em, int64_t *finer); /* or NULL */
+/* Items that may be divided where the loop rests (moves/refine.c): cells: of the view; NULL: they may
+ * not. */
+typedef struct vem_i_divisible {
+    vem_i_cells *cells;
+    int64_t expand; /* so many at a time; 0: as many as promise something */
+    /* Asked at every rest: is F near enough? What is scored for it counts there. NULL: nobody. */
+    vem_status (*near_enough)(void *user, struct vem_i_em *em, int *enough);
     void *user;
-    vem_i_move_name name; /* in the trace */
-} vem_i_refiner;
+} vem_i_divisible;
+
+/* What follows the E-step at hand. */
+typedef enum vem_i_next {
+    VEM_I_NEXT_M,
+    VEM_I_NEXT_E,  /* of the same model: its items were divided */
+    VEM_I_NEXT_END /* em->outcome says why */
+} vem_i_next;
 
 typedef struct vem_i_em {
     /* What is asked. */
@@ -111,10 +133,10 @@ typedef struct vem_i_em {
     int hands_on; /* what is held begins another loop: the limit of steps ends it behind
                                 the moves, not before them */
     int priced;   /* prices of clusters change (moves/price.c) */
+    vem_i_divisible divisible;
     vem_i_move_name routine; /* made before every step: the loop may rest all the same */
     uint64_t seed;           /* of what they are drawn from */
     vem_i_observer observers[VEM_I_OBSERVERS];
-    vem_i_refiner refiner;
     int may_skip; /* whether an E-step may be given up (parallel.h): then it can be undone */
     /* What it works on. The model is in the units of the view. */
     vem_model *model;
@@ -123,12 +145,15 @@ typedef struct vem_i_em {
     const vem_i_search_spec *search; /* of its search */
     vem_i_posterior posterior;
     vem_i_stats stats;
-    /* Where it is: before step `step`, or within it, after its E-step. */
+    /* Where it is: before step `step`, or within it, after its E-step, where a state is written or
+     * read there. */
     int64_t step;
     int within;
+    vem_i_next next;
     vem_i_step doing; /* in the step, where it is within one */
     int midway; /* the E-step at hand has changed the model (epoch.c): there is no way back */
     /* What happened. */
+    vem_status failed;   /* of a move that could not be made for an error */
     vem_outcome outcome; /* BUDGET with 0 steps: F and labels are not known */
     int64_t steps, pairs;
     int64_t reseeds; /* rounds in which clusters were reseeded, or might have been */
@@ -148,6 +173,8 @@ vem_status vem_i_em_run(vem_i_em *em);
 vem_i_estep_result vem_i_em_epoch(vem_i_em *em, const vem_progress *told);
 /* The view has another number of items, no more than it was made for. */
 void vem_i_em_resize(vem_i_em *em);
+/* Items or clusters are others: the next step looks at all items. */
+void vem_i_em_forget_blocks(const vem_i_em *em);
 /* Tells all observers, and says what they want (em_watch.c). */
 vem_i_wish vem_i_em_observe(vem_i_em *em, vem_i_event event);
 int vem_i_em_stopped(vem_i_em *em);    /* asked between two events */
@@ -161,13 +188,17 @@ double vem_i_em_threshold(const vem_i_em *em, double free_energy);
 double vem_i_em_steps_left(const vem_i_em *em);
 /* How many clusters there are and will be, for whoever is told. */
 void vem_i_em_tell_size(const vem_i_em *em, vem_progress *told);
-/* The moves of this moment, one after the other, until one has acted: its name and what it acted
- * on go into the trace. 0: none has. */
-int vem_i_em_moves(vem_i_em *em, vem_i_moment when);
-/* The first move of a moment; NULL: there is none. One at rest lets the loop go on up to the
- * capacity of the model, and the limit of steps is that from one to the next. */
+/* After the E-step: does the loop end, or does a move at rest let it go on? em->next says it
+ * (em_rest.c). */
+vem_status vem_i_em_rest(vem_i_em *em);
+/* The moves of this moment, one after the other, until one has acted, where there is anything for them
+ * to do. */
+void vem_i_em_moves(vem_i_em *em, vem_i_moment when);
+/* One of them: its name and what it acted on go into the trace. 0: it was not made. */
+int vem_i_em_act(vem_i_em *em, const vem_i_listed *listed);
+/* The first move of a moment; NULL: there is none. */
 const vem_i_move *vem_i_em_move(const vem_i_em *em, vem_i_moment when);
-/* One of them: as `make` says, and -1 where it was taken back; and what it promised. */
+/* The same without the trace: as `make` says, and -1 where it was taken back; and what it promised. */
 int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised);
 /* For moves: what is held is scored and weighed again with the scorer as it is now. Returns
  * F per unit of mass. */

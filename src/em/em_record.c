@@ -85,6 +85,14 @@ static void enter(vem_i_em *em)
     vem_i_estep_enter(em->estep, &em->posterior);
 }
 
+/* Those that act on clusters, or those that act on items. */
+static void record_moves(vem_i_record *r, vem_i_em *em, int items)
+{
+    for (int i = 0; i < VEM_I_MOVES && em->moves[i].move; i++)
+        if (em->moves[i].move->record && em->moves[i].move->looks_again == items)
+            em->moves[i].move->record(r, em, em->moves[i].state);
+}
+
 void vem_i_em_record(vem_i_record *r, vem_i_em *em)
 {
     vem_i_record_count(r, "at", &em->step, 1 - em->options->init_steps,
@@ -105,9 +113,7 @@ void vem_i_em_record(vem_i_record *r, vem_i_em *em)
     check_costs(r, em);
     record_posterior(r, em->view, &em->posterior, em->model->clusters, em->within,
                      em->within && em->doing.swap);
-    for (int i = 0; i < VEM_I_MOVES && em->moves[i].move; i++)
-        if (em->moves[i].move->record)
-            em->moves[i].move->record(r, em, em->moves[i].state);
+    record_moves(r, em, 0);
     vem_i_estep_record(r, em->estep, &em->posterior, em->model->clusters);
     /* The steps so far and their lines agree, or convergence would look for lines that are
      * not there. */
@@ -117,4 +123,5 @@ void vem_i_em_record(vem_i_record *r, vem_i_em *em)
         vem_i_record_refuse(r, "trace");
     if (r->reading && r->status == VEM_OK && em->within)
         enter(em);
+    record_moves(r, em, 1);
 }

@@ -6,8 +6,8 @@
 #include "base/record.h"
 
 /* The names of all moves, by their numbers in records: append. A finish is a stage of the
- * fit (fit/attempt.c), which holds fewer clusters from there on, and refining and
- * descending act on items, not on clusters. Between the loops of a search for the number
+ * fit (fit/attempt.c), which holds fewer clusters from there on, and descending gives the
+ * loop other items before every step (moves/descend.h). Between the loops of a search for the number
  * of clusters (select/divide.c) these are divided, joined, or two divided anew, several
  * at once; or the loop goes on to its end (settle), with rows that share clusters
  * (soften), or from what was found beside it. Labels are capped (cap) where a fit has ended

@@ -11,7 +11,6 @@
 #include "model/units.h"
 #include "moves/descend.h"
 #include "moves/moves.h"
-#include "moves/refine.h"
 
 /* Of fewer items a cluster only those far from it probe twice, and swaps end earlier: steps are dear. */
 enum { FEW_ITEMS = 16 };
@@ -33,8 +32,6 @@ static void record_moment(vem_i_record *r, void *user)
     const moment *m = user;
     vem_i_attempt_record(r, m->attempt);
     vem_i_em_record(r, m->em);
-    if (m->attempt->refinement)
-        vem_i_refinement_record(r, m->attempt->refinement, m->em);
 }
 
 /* Watches the loop. A state may be written before a step, and must be where the loop ends; not
@@ -77,8 +74,6 @@ static vem_status enter(vem_i_attempt *a, vem_i_em *em)
 {
     vem_i_record *r = vem_i_checkpoint_reading(a->checkpoint);
     vem_i_em_record(r, em);
-    if (a->refinement)
-        vem_i_refinement_record(r, a->refinement, em);
     if (r->status == VEM_OK && r->left != 0)
         vem_i_record_refuse(r, "end");
     if (r->status == VEM_OK && !em->grows && em->step > em->options->max_steps)
@@ -106,6 +101,14 @@ static vem_status near_enough(void *user, vem_i_em *em, int *enough)
     em->pairs += gap.pairs;
     *enough = status == VEM_OK && gap.mean <= a->programme->options.gap;
     return status;
+}
+
+static vem_i_divisible divisible(vem_i_attempt *a, const vem_options *o)
+{
+    return (vem_i_divisible){.cells = a->cells,
+                             .expand = o->expand == VEM_AUTO ? 0 : o->expand,
+                             .near_enough = o->gap == VEM_AUTO ? NULL : near_enough,
+                             .user = a};
 }
 
 /* The lines of a loop come after those of the loops before it. */
@@ -218,16 +221,13 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
     if (status != VEM_OK)
         return status;
     status = vem_i_last_step_new(&em, &last);
+    const int fits_cells = a->cells && !a->still && stage->kind == VEM_I_STAGE_FIT;
+    if (fits_cells && !vem_i_descends(&o))
+        em.divisible = divisible(a, &o);
     if (status == VEM_OK)
         status = vem_i_moves_new(&em, em.schedule.rounds > 0);
-    const int fits_cells = a->cells && !a->still && stage->kind == VEM_I_STAGE_FIT;
     if (status == VEM_OK && fits_cells && vem_i_descends(&o))
         status = vem_i_descent_new(&em, a->cells, o.tau, &descent);
-    else if (status == VEM_OK && fits_cells)
-        status = vem_i_refinement_new(&em, a->cells, o.expand == VEM_AUTO ? 0 : o.expand,
-                                      &a->refinement);
-    if (status == VEM_OK && a->refinement && o.gap != VEM_AUTO)
-        vem_i_refinement_ask(a->refinement, (vem_i_near_enough){near_enough, a});
     if (a->cells)
         vem_i_cells_stretch(a->cells, 0);
     vem_i_em_resize(&em);
@@ -251,8 +251,6 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
         status = adopt(a, &em);
     *(refused ? &a->seed_pairs : &a->pairs) += em.pairs;
     a->beginning.guarded = 0;
-    vem_i_refinement_free(a->refinement);
-    a->refinement = NULL;
     vem_i_descent_free(descent);
     vem_i_last_step_free(last);
     vem_i_em_free(&em);

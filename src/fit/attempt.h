@@ -32,7 +32,6 @@ typedef struct vem_i_attempt {
         *boxes; /* of the view, for loops that take some (search/boxes.h), or NULL */
     int still;  /* cells stay as they are: this is one of several starts */
     struct vem_i_met *met; /* partitions that the starts before it met (met.h), or NULL */
-    struct vem_i_refinement *refinement; /* of the loop at hand, or NULL */
     const vem_model
         *start; /* the programme says from where, and in which units; or NULL */
     const int32_t

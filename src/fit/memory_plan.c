@@ -26,7 +26,6 @@
 #include "moves/cap.h"
 #include "moves/descend.h"
 #include "moves/moves.h"
-#include "moves/refine.h"
 #include "seed/seed.h"
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -124,10 +123,10 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
                    .options = o,
                    .view = &view,
                    .priced = vem_i_priced(o),
-                   .grows = vem_i_grows(o)};
+                   .grows = vem_i_grows(o),
+                   .divisible.cells = vem_i_descends(o) ? NULL : s->cells};
     const vem_i_search_spec search = vem_i_search_for(o, 0);
     vem_i_last_step *last = NULL;
-    vem_i_refinement *refinement = NULL;
     vem_i_descent *descent = NULL;
     vem_status status =
         vem_i_model_blank(&dry,
@@ -140,14 +139,12 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
         status = vem_i_last_step_new(&em, &last);
     if (status == VEM_OK)
         status = vem_i_moves_new(&em, vem_i_swaps_in_loop(o, &search));
-    if (status == VEM_OK && s->cells)
-        status = vem_i_descends(o) ? vem_i_descent_new(&em, s->cells, 0, &descent)
-                                   : vem_i_refinement_new(&em, s->cells, 0, &refinement);
+    if (status == VEM_OK && s->cells && vem_i_descends(o))
+        status = vem_i_descent_new(&em, s->cells, 0, &descent);
     if (status == VEM_OK)
         status = vem_i_estep_start(em.estep, &em.pairs);
     if (status == VEM_OK)
         vem_i_scorer_part(&dry, &em.scorer);
-    vem_i_refinement_free(refinement);
     vem_i_descent_free(descent);
     vem_i_last_step_free(last);
     vem_i_em_free(&em);

@@ -301,6 +301,7 @@ static vem_status create(vem_i_em *em, void **state)
 
 const vem_i_move vem_i_move_insert = {.name = VEM_I_MOVE_INSERT,
                                       .when = VEM_I_AT_REST,
+                                      .limit = VEM_I_LIMIT_RENEWS,
                                       .create = create,
                                       .free = release,
                                       .price = price,

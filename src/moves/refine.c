@@ -17,14 +17,13 @@
  * gain. When that is nothing (for some rounds running), the loop has rested for good. With a number
  * of cells for each round (--expand) the rule is that of the paper: so many are divided, and the
  * end is where F of one rest is as that of the rest before. */
-#include "moves/refine.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "moves/moves.h"
 
 /* Share of all gains that those make up which are divided together. */
 static const double SHARE = 0.9;
@@ -36,19 +35,20 @@ typedef struct ranked {
     int64_t cell;
 } ranked;
 
-struct vem_i_refinement {
+typedef struct refinement {
+    vem_i_em *em;
     vem_i_cells *cells;
-    int64_t expand;
     const vem_view *children;
     vem_i_estep *estep; /* of the children */
     vem_i_posterior posterior;
     double *log_sums;       /* of the cells */
     double *child_log_sums; /* twice as many */
     ranked *order;
-    vem_i_near_enough near; /* ask NULL: nobody */
-    double rested;          /* F at the rest before; -inf: there was none */
-    int64_t calm;           /* rounds */
-};
+    double rested; /* F at the rest before; -inf: there was none */
+    int64_t calm;  /* rounds */
+    int64_t
+        answered; /* the last step in which it was asked, and there was nothing to divide */
+} refinement;
 
 static int compare(const void *a, const void *b)
 {
@@ -61,7 +61,7 @@ static int compare(const void *a, const void *b)
 /* ---- what dividing would gain ---- */
 
 /* The children hold what their parents held. */
-static void inherit(vem_i_refinement *t, const vem_i_em *em)
+static void inherit(refinement *t, const vem_i_em *em)
 {
     const size_t row = (size_t)em->posterior.width * sizeof(int32_t);
     for (int64_t i = 0; i < 2 * em->posterior.n; i++)
@@ -72,7 +72,7 @@ static void inherit(vem_i_refinement *t, const vem_i_em *em)
 }
 
 /* In the order of their gains, and the sum of those. */
-static double rank_cells(vem_i_refinement *t, vem_i_em *em, int64_t *count)
+static double rank_cells(refinement *t, vem_i_em *em, int64_t *count)
 {
     const vem_i_cell_list *cut = &t->cells->cut, *below = &t->cells->children;
     double sum = 0;
@@ -95,33 +95,35 @@ static double rank_cells(vem_i_refinement *t, vem_i_em *em, int64_t *count)
 
 /* ---- how many ---- */
 
-static int64_t choose(const vem_i_refinement *t, int64_t count, double all)
+static int64_t choose(const refinement *t, int64_t count, double all)
 {
     const int64_t room = t->cells->cut.capacity - t->cells->cut.count;
     int64_t most = count < room ? count : room, chosen = 0;
     double sum = 0;
-    if (t->expand > 0)
-        return t->expand < most ? t->expand : most;
+    const int64_t expand = t->em->divisible.expand;
+    if (expand > 0)
+        return expand < most ? expand : most;
     while (chosen < most && (sum < SHARE * all || chosen == 0))
         sum += t->order[chosen++].gain;
     return chosen;
 }
 
 /* Has it come to its end? */
-static int at_end(vem_i_refinement *t, const vem_i_em *em, double all)
+static int at_end(refinement *t, const vem_i_em *em, double all)
 {
     const double F = em->free_energy, mass = em->view->total_mass;
     const double threshold = vem_i_em_threshold(em, F);
-    if (t->near.ask) /* which decides alone */
+    if (em->divisible.near_enough) /* which decides alone */
         return 0;
+    const int by_number = em->divisible.expand > 0;
     const int nothing =
-        t->expand > 0 ? fabs(F - t->rested) <= threshold : all / mass <= threshold;
+        by_number ? fabs(F - t->rested) <= threshold : all / mass <= threshold;
     t->rested = F;
     t->calm = nothing ? t->calm + 1 : 0;
-    return t->calm >= (t->expand > 0 ? 1 : CALM);
+    return t->calm >= (by_number ? 1 : CALM);
 }
 
-static void divide(vem_i_refinement *t, vem_i_em *em, int64_t cell)
+static void divide(refinement *t, vem_i_em *em, int64_t cell)
 {
     vem_i_posterior *p = &em->posterior;
     const int64_t last = t->cells->cut.count;
@@ -132,17 +134,18 @@ static void divide(vem_i_refinement *t, vem_i_em *em, int64_t cell)
     vem_i_cells_divide(t->cells, cell);
 }
 
-static vem_status refine(void *user, vem_i_em *em, int64_t *finer)
+/* Returns how many were divided; 0: that promises nothing any more. */
+static vem_status refine(refinement *t, int64_t *divided)
 {
-    vem_i_refinement *t = user;
+    vem_i_em *em = t->em;
     int64_t count;
-    *finer = 0;
+    *divided = 0;
     if (t->cells->cut.count == t->cells->cut.capacity)
         return VEM_OK;
     int enough = 0;
     vem_status status = VEM_OK;
-    if (t->near.ask)
-        status = t->near.ask(t->near.user, em, &enough);
+    if (em->divisible.near_enough)
+        status = em->divisible.near_enough(em->divisible.user, em, &enough);
     if (status != VEM_OK || enough)
         return status;
     status = vem_i_cells_look_below(em->run, t->cells, &count);
@@ -151,16 +154,53 @@ static vem_status refine(void *user, vem_i_em *em, int64_t *finer)
     const double all = rank_cells(t, em, &count);
     if (at_end(t, em, all))
         return VEM_OK;
-    *finer = choose(t, count, all);
-    for (int64_t k = 0; k < *finer; k++)
+    *divided = choose(t, count, all);
+    for (int64_t k = 0; k < *divided; k++)
         divide(t, em, t->order[k].cell);
+    vem_i_em_resize(em);
     return VEM_OK;
+}
+
+static int64_t make(vem_i_em *em, void *state)
+{
+    refinement *t = state;
+    int64_t divided;
+    const vem_status status = refine(t, &divided);
+    if (status == VEM_OK && divided == 0)
+        t->answered = em->step;
+    if (status != VEM_OK && status != VEM_STOPPED) /* whoever stopped it says so */
+        em->failed = status;
+    return divided > 0 ? divided : -1;
+}
+
+/* Clusters that will be inserted need items too: of all that there may be these clusters take their
+ * share. */
+static int64_t make_share(vem_i_em *em, void *state)
+{
+    const int64_t share = em->view->n * (int64_t)em->model->capacity;
+    const int full =
+        em->grows && share >= em->options->cells * (int64_t)em->model->clusters;
+    return full ? -1 : make(em, state);
+}
+
+/* Items may hide a cluster that could not be inserted. */
+static int64_t make_further(vem_i_em *em, void *state)
+{
+    return em->model->clusters < em->model->capacity ? make(em, state) : -1;
+}
+
+/* Finer items might have moved it. */
+static int is_open(vem_i_em *em, const void *state)
+{
+    const refinement *t = state;
+    return t->answered != em->step && em->view->n < em->options->cells;
 }
 
 /* ---- its memory ---- */
 
-void vem_i_refinement_record(vem_i_record *r, vem_i_refinement *t, const vem_i_em *em)
+static void record(vem_i_record *r, vem_i_em *em, void *state)
 {
+    refinement *t = state;
     VEM_I_RECORD(r, "rested", t->rested);
     vem_i_record_count(r, "calm", &t->calm, 0, VEM_I_RECORD_MOST);
     if (em->within) /* the E-step is not made again */
@@ -168,15 +208,9 @@ void vem_i_refinement_record(vem_i_record *r, vem_i_refinement *t, const vem_i_e
                            DBL_MAX);
 }
 
-void vem_i_refinement_ask(vem_i_refinement *t, vem_i_near_enough near)
+static void release(void *state)
 {
-    t->near = near;
-}
-
-void vem_i_refinement_free(vem_i_refinement *t)
-{
-    if (!t)
-        return;
+    refinement *t = state;
     vem_i_estep_free(t->estep);
     vem_i_posterior_free(&t->posterior);
     vem_i_free(t->log_sums);
@@ -185,7 +219,7 @@ void vem_i_refinement_free(vem_i_refinement *t)
     vem_i_free(t);
 }
 
-static vem_status take(vem_i_em *em, vem_i_refinement *t)
+static vem_status take(vem_i_em *em, refinement *t)
 {
     const size_t cells = (size_t)t->cells->cut.capacity;
     /* What a child holds is only scored: any search that keeps as long lists does it. */
@@ -205,25 +239,50 @@ static vem_status take(vem_i_em *em, vem_i_refinement *t)
     return status;
 }
 
-vem_status vem_i_refinement_new(vem_i_em *em, vem_i_cells *cells, int64_t expand,
-                                vem_i_refinement **refinement)
+static vem_status create(vem_i_em *em, void **state)
 {
-    vem_i_refinement *t;
+    refinement *t;
     vem_status status = vem_i_take_structs(em->run, &t, 1, sizeof *t);
     if (status != VEM_OK)
         return status;
-    t->cells = cells;
-    t->expand = expand;
+    *state = t;
+    t->em = em;
+    t->cells = em->divisible.cells;
     t->rested = -INFINITY;
-    t->children = vem_i_cells_child_view(cells, em->view->spread_kind);
+    t->answered = -1;
+    t->children = vem_i_cells_child_view(t->cells, em->view->spread_kind);
     status = take(em, t);
-    if (status != VEM_OK) {
-        vem_i_refinement_free(t);
-        return status;
-    }
+    if (status != VEM_OK)
+        return status; /* what is there goes with the loop */
     t->posterior.log_sums = t->child_log_sums;
     em->posterior.log_sums = t->log_sums;
-    em->refiner = (vem_i_refiner){refine, t, VEM_I_MOVE_REFINE};
-    *refinement = t;
     return VEM_OK;
 }
+
+/* That of the other one, which stands before it. */
+static vem_status share_state(vem_i_em *em, void **state)
+{
+    for (int i = 0; em->moves[i].move != &vem_i_move_refine_further; i++)
+        if (em->moves[i].move == &vem_i_move_refine)
+            *state = em->moves[i].state;
+    return VEM_OK;
+}
+
+const vem_i_move vem_i_move_refine = {.name = VEM_I_MOVE_REFINE,
+                                      .when = VEM_I_AT_REST,
+                                      .limit = VEM_I_LIMIT_ENDS,
+                                      .looks_again = 1,
+                                      .create = create,
+                                      .free = release,
+                                      .make = make_share,
+                                      .open = is_open,
+                                      .record = record};
+
+/* Behind the insertion. */
+const vem_i_move vem_i_move_refine_further = {.name = VEM_I_MOVE_REFINE,
+                                              .when = VEM_I_AT_REST,
+                                              .limit = VEM_I_LIMIT_ASKS,
+                                              .looks_again = 1,
+                                              .create = share_state,
+                                              .make = make_further,
+                                              .open = is_open};
