@@ -119,7 +119,8 @@ def seeded_by_two_levels():
 def combinations():
     """(data, words), or (verb data, words)"""
     for algorithm, seeding in itertools.product(
-            ("kmeans", "lazy-kmeans", "kmeans-c", "var-kmeans-x", "var-gmm-x"),
+            ("kmeans", "lazy-kmeans", "kmeans-c", "var-kmeans-x", "var-gmm-x", "var-kmeans-s",
+             "var-gmm-s"),
             ("random", "kmeans++", "kmeans++-greedy", "afkmc2")):
         yield "wide", ["-k", 24, "--algorithm", algorithm, "--seeding", seeding, "--max-steps", 8]
     for family, empty in itertools.product(
@@ -129,6 +130,11 @@ def combinations():
     for prior, held in itertools.product(("flat", "free"), (1, 3)):
         yield "odd", ["-k", 15, "--algorithm", "gmm", "--search", "closest", "--held", held,
                       "--prior", prior, "--max-steps", 8]
+    for held, reach, explore in ((1, 5, 1), (3, 8, 0), (10, 10, 2)):
+        for clusters, more in ((40, ["--family", "diag"]), (300, ["--empty", "reseed"]),
+                               (40, ["--weights", "w.npy"]), (40, ["--swaps", 4])):
+            yield "odd", ["-k", clusters, "--search", "estimated", "--held", held, "--reach", reach,
+                          "--explore", explore, "--seeding", "random", *more, "--max-steps", 6]
     yield "odd", ["-k", 10, "--algorithm", "kmeans", "--standardize"]
     yield "odd", ["-k", 10, "--algorithm", "kmeans", "--normalize"]
     yield "odd", ["-k", 10, "--algorithm", "kmeans", "--metric", "cosine"]

@@ -73,6 +73,23 @@ class Mpi(MpiCase):
         self.fits(c, (3,), "-k", 30, "--algorithm", "var-gmm-x", "--max-steps", 8)
         self.fits(c, (2,), "-k", 30, "--algorithm", "var-kmeans-x", "--explore", 1, "--max-steps", 8)
 
+    def test_estimated_neighbors(self):
+        """What waves of shards find joins in their order; each process has whole waves."""
+        a = self.data("a.npy", 12345, 5, 12, "f4")
+        words = ("-k", 30, "--search", "estimated", "--seeding", "random", "--max-steps", 5)
+        self.fits(a, (2, 5), "-k", 600, *words[2:], "--held", 20, "--reach", 30)  # waves of 3,456 rows
+        self.fits(a, (3,), "-k", 200, "--algorithm", "var-kmeans-s", "--explore", 1, "--empty", "reseed",
+                  "--weights", self.weights(12345), "--max-steps", 5)
+        self.fits(a, (2,), *words, "--family", "diag", "--empty", "drop")
+        self.fits(a, (3,), "-k", 40, "--algorithm", "var-kmeans-s", "--swaps", 4, "--max-steps", 9)
+        self.keeps(a, *words[:-2], "--explore", 1, pairs=((2, 3), (3, 0)))
+
+    def test_shards_of_long_lists(self):
+        """Rows that try many clusters lie in short shards, which end in the next process."""
+        a = self.data("a.npy", 65536, 4, 20, "f4", seed=10)
+        self.fits(a, (2,), "-k", 120, "--search", "exact", "--held", 10, "--reach", 10, "--seeding", "random",
+                  "--max-steps", 2)
+
     def test_rows_of_bytes(self):
         x = np.clip(10 * rows(9000, 100, 8, "f8", seed=8) + 120, 0, 255).astype("u1")
         np.save(self.path("u.npy"), x)
@@ -278,10 +295,10 @@ class Mpi(MpiCase):
     def test_what_is_not_spread_is_refused(self):
         a = self.data("a.npy", 5000, 3, 4, "f8")
         for words, sentence in (
-                (["fit", a, "-k", 100, "--search", "groups"], "--search all, closest or exact"),
+                (["fit", a, "-k", 100, "--search", "groups"], "closest, exact or estimated"),
                 (["fit", a, "-k", 100, "--algorithm", "kmeans-c", "--finish", "hard"], "--finish soft"),
                 (["fit", a, "-k", 100, "--search", "exact", "--seeding", "two-level"], "afkmc2"),
-                (["fit", a, "-k", 4, "--algorithm", "var-kmeans-s"], "--search all, closest or"),
+                (["fit", a, "-k", 4, "--search", "boxes"], "--search all, closest, exact or"),
                 (["fit", a, "-k", "2-4"], "say --coreset with fewer than the 5000 rows"),
                 (["select", a, "--coreset", 5000, "-o", self.path("m.npz")], "say --coreset"),
                 (["tree", a, "-o", self.path("t.npz")], "run vem tree without mpirun")):

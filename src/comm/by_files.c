@@ -14,9 +14,10 @@ int vem_i_comm_rehearse(vem_i_comm *comm, int begins)
     return 1;
 }
 
-int vem_i_comm_recall(vem_i_comm *comm, const vem_i_kept *list, int count)
+int vem_i_comm_recall(vem_i_comm *comm, const vem_i_kept *list, int count,
+                      vem_i_kept *rest)
 {
-    return vem_i_comm_by_files(comm) && comm->files->recall(comm, list, count);
+    return vem_i_comm_by_files(comm) && comm->files->recall(comm, list, count, rest);
 }
 
 void vem_i_comm_keep(vem_i_comm *comm, const vem_i_kept *list, int count)

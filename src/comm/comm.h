@@ -57,7 +57,8 @@ typedef struct vem_i_by_files {
     double (*shards)(struct vem_i_comm *comm, const double *values, int64_t count,
                      int64_t total);
     void (*rehearse)(struct vem_i_comm *comm, int begins);
-    int (*recall)(struct vem_i_comm *comm, const vem_i_kept *list, int count);
+    int (*recall)(struct vem_i_comm *comm, const vem_i_kept *list, int count,
+                  vem_i_kept *rest);
     void (*keep)(struct vem_i_comm *comm, const vem_i_kept *list, int count);
     void (*record)(vem_i_record *record, struct vem_i_comm *comm);
     void (*stepped)(struct vem_i_comm *comm, int loaded);
@@ -132,8 +133,10 @@ int vem_i_comm_by_files(const vem_i_comm *comm);
 /* Between these two calls things are said, and what is heard is no more than noise; then the same is said
  * once more, and heard. So nothing that is said may follow from what is heard. 0: no use. */
 int vem_i_comm_rehearse(vem_i_comm *comm, int begins);
-/* What was kept at this place of an earlier call comes back: 1. */
-int vem_i_comm_recall(vem_i_comm *comm, const vem_i_kept *list, int count);
+/* What was kept at this place of an earlier call comes back: 1. rest: what comes behind it, however much that is (to
+ * be freed); NULL: nothing may. */
+int vem_i_comm_recall(vem_i_comm *comm, const vem_i_kept *list, int count,
+                      vem_i_kept *rest);
 void vem_i_comm_keep(vem_i_comm *comm, const vem_i_kept *list, int count);
 /* How far it is, in its state. */
 void vem_i_comm_record(vem_i_record *record, vem_i_comm *comm);

@@ -41,7 +41,8 @@ char *vem_i_files_get(vem_i_comm *comm, const char *path, int from, size_t *coun
 
 /* ---- files_kept.c ---- */
 
-int vem_i_files_recall(vem_i_comm *comm, const vem_i_kept *list, int count);
+int vem_i_files_recall(vem_i_comm *comm, const vem_i_kept *list, int count,
+                       vem_i_kept *rest);
 void vem_i_files_keep(vem_i_comm *comm, const vem_i_kept *list, int count);
 void vem_i_files_record(vem_i_record *record, vem_i_comm *comm);
 void vem_i_files_stepped(vem_i_comm *comm, int loaded);

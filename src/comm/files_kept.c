@@ -14,7 +14,8 @@ static void name_kept(const vem_i_comm *comm, char path[VEM_I_PATH])
     snprintf(path, VEM_I_PATH, "%s/k%" PRId64 ".%d", t->folder, t->at, comm->rank + 1);
 }
 
-int vem_i_files_recall(vem_i_comm *comm, const vem_i_kept *list, int count)
+int vem_i_files_recall(vem_i_comm *comm, const vem_i_kept *list, int count,
+                       vem_i_kept *rest)
 {
     char path[VEM_I_PATH];
     size_t had = 0, needed = 0, at = 0;
@@ -22,9 +23,16 @@ int vem_i_files_recall(vem_i_comm *comm, const vem_i_kept *list, int count)
     char *bytes = comm->failed ? NULL : vem_i_files_read(path, &had);
     for (int i = 0; i < count; i++)
         needed += list[i].count;
-    const int fits = bytes && had == needed;
+    int fits = bytes && (rest ? had >= needed : had == needed);
+    if (fits && rest) {
+        rest->count = had - needed;
+        rest->bytes = vem_i_alloc(rest->count + 1, 1);
+        fits = rest->bytes != NULL;
+    }
     for (int i = 0; fits && i < count; at += list[i++].count)
         memcpy(list[i].bytes, bytes + at, list[i].count);
+    if (fits && rest)
+        memcpy(rest->bytes, bytes + at, rest->count);
     vem_i_free(bytes);
     return fits;
 }

@@ -128,6 +128,18 @@ static void run_shard(void *arg, int64_t task, int thread)
         t->type->end_shard(t->search, block, task);
 }
 
+/* Shards of the next wave, `wave` of the whole. Of several processes the one that has its first item merges it,
+ * and has all of it. */
+static int64_t next_wave(const vem_i_estep *t, int64_t wave, int *own)
+{
+    const int64_t left = t->to - t->wave_first,
+                  number = t->view->first / t->per_shard + t->wave_first,
+                  rest = t->run->comm ? wave - number % wave : wave;
+    *own =
+        !t->run->comm || (rest == wave && vem_i_view_has(t->view, number * t->per_shard));
+    return left < rest ? left : rest;
+}
+
 /* The shards at hand: at once, or, where the search learns from them, in waves that it merges in
  * order. Returns 1 when a stop left some out. */
 static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
@@ -136,19 +148,21 @@ static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
     int64_t items = t->view->n < t->per_shard ? t->view->n : t->per_shard;
     int64_t tried = t->search->tried ? t->search->tried : t->scorer->clusters;
     double work = (double)items * (double)tried * (double)t->view->d;
-    int64_t wave = learns ? learns : t->to - t->from;
+    int64_t tasks = t->to - t->from;
+    int own = 1;
     /* Where a shard is long, a stop does not wait for its end. */
     t->may_leave = may_skip == VEM_I_SKIP && !learns && work >= WORTH_LOOKING;
     t->told = t->may_leave ? told : NULL;
     t->items_done = vem_i_view_shard(t->view, t->per_shard, t->from);
     t->left = 0;
-    for (t->wave_first = t->from; t->wave_first < t->to; t->wave_first += wave) {
-        int64_t left = t->to - t->wave_first, tasks = left < wave ? left : wave;
+    for (t->wave_first = t->from; t->wave_first < t->to; t->wave_first += tasks) {
+        if (learns)
+            tasks = next_wave(t, learns, &own);
         if (vem_i_parallel_watched(t->run, tasks, work, run_shard, t,
                                    learns || t->may_leave ? NULL : told, may_skip) ||
             t->left)
             return 1;
-        if (learns)
+        if (learns && own)
             t->type->end_wave(t->search, tasks);
     }
     return 0;

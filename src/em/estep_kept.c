@@ -31,14 +31,16 @@ static int list_arrays(const vem_i_estep *t, vem_i_kept list[ARRAYS])
     return count;
 }
 
-/* Those, and the statistics of the shards where the search makes them. */
+/* Those, and the statistics of the shards where the search makes them. Where it learns, what it has found comes
+ * last: how much that is, only who has kept it knows. */
 static int go_through(vem_i_estep *t,
-                      int (*pass)(vem_i_comm *comm, const vem_i_kept *list, int count))
+                      int (*pass)(vem_i_estep *t, vem_i_kept *list, int count))
 {
     vem_i_kept *list = NULL;
     const size_t shards = t->partial ? (size_t)t->shards : 0;
     if (!vem_i_comm_by_files(t->run->comm) ||
-        vem_i_take(t->run, &list, ARRAYS + shards, sizeof *list) != VEM_OK)
+        vem_i_take(t->run, &list, ARRAYS + shards + VEM_I_SEARCH_FOUND, sizeof *list) !=
+            VEM_OK)
         return 0;
     int count = list_arrays(t, list);
     for (size_t s = 0; s < shards; s++) {
@@ -48,20 +50,34 @@ static int go_through(vem_i_estep *t,
             (vem_i_kept){stats->block, (size_t)stats->clusters * (size_t)stats->stride *
                                            sizeof(double)};
     }
-    const int passed = pass(t->run->comm, list, count);
+    const int passed = pass(t, list, count);
     vem_i_free(list);
     return passed;
 }
 
-static int keep(vem_i_comm *comm, const vem_i_kept *list, int count)
+static int keep(vem_i_estep *t, vem_i_kept *list, int count)
 {
-    vem_i_comm_keep(comm, list, count);
+    if (t->type->found)
+        count += t->type->found(t->search, list + count);
+    vem_i_comm_keep(t->run->comm, list, count);
+    return 1;
+}
+
+static int recall(vem_i_estep *t, vem_i_kept *list, int count)
+{
+    vem_i_kept rest = {0};
+    if (!t->type->found)
+        return vem_i_comm_recall(t->run->comm, list, count, NULL);
+    if (!vem_i_comm_recall(t->run->comm, list, count, &rest))
+        return 0;
+    t->type->found_again(t->search, &rest);
+    vem_i_free(rest.bytes);
     return 1;
 }
 
 int vem_i_estep_recall(vem_i_estep *t)
 {
-    return go_through(t, vem_i_comm_recall);
+    return go_through(t, recall);
 }
 
 void vem_i_estep_keep(vem_i_estep *t)

@@ -116,8 +116,9 @@ static const struct {
     {grows, "--algorithm greedy is", "--algorithm gmm"},
     {is_balanced, "--balance is", "--balance none"},
     {has_other_finish, "--finish hard of so many clusters is", "--finish soft"},
-    {has_other_search, "this search is", "--search all, closest or exact"},
-    {has_other_loop, "a loop along principal axes is", "--search all, closest or exact"},
+    {has_other_search, "this search is", "--search all, closest, exact or estimated"},
+    {has_other_loop, "a loop along principal axes is",
+     "--search all, closest, exact or estimated"},
     {has_other_seeding, "two-level seeding with this search is",
      "--seeding random, kmeans++, kmeans++-greedy or afkmc2"},
 };
@@ -228,6 +229,13 @@ static int64_t shard_of(const vem_i_stage *stage, int64_t n, int32_t d)
     return items > 0 ? items : vem_i_shards(n, parts < PARTS ? parts : PARTS);
 }
 
+/* Items of a stage's search that no process can have in part. */
+static int64_t stretch_of(const vem_i_stage *stage)
+{
+    const vem_i_search_spec spec = vem_i_search_for(&stage->options, 0);
+    return spec.type->stretch ? spec.type->stretch(&spec) : 1;
+}
+
 static int64_t largest_shard(const vem_i_programme *p, int64_t n, int32_t d)
 {
     int64_t most = 1;
@@ -259,8 +267,10 @@ static vem_i_place place_of(const vem_i_run *run, const vem_i_programme *p, int6
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         last = later(last, after(end, sizes[i], n));
     for (int i = 0; i < p->count; i++)
-        if (p->stages[i].is.whole)
+        if (p->stages[i].is.whole) {
             last = later(last, after(end, shard_of(&p->stages[i], n, d), n));
+            last = later(last, after(end, stretch_of(&p->stages[i]), n));
+        }
     return (vem_i_place){first, last - first, last - end};
 }
 

@@ -156,6 +156,7 @@ static void release(vem_i_search *search)
 
 const vem_i_search_type vem_i_search_type_exact = {.size = sizeof(exact),
                                                    .apart = 1,
+                                                   .stretch = vem_i_graph_shard,
                                                    .scratch_size = sizeof(vem_i_tries),
                                                    .scratch = vem_i_graph_scratch,
                                                    .shape = vem_i_graph_shape,

@@ -25,8 +25,8 @@ static int32_t farthest(const double *averages, int32_t count)
     return place;
 }
 
-/* What the items of a cluster touched in this wave joins the averages of the cluster. */
-static void join(vem_i_estimated *g, vem_i_notes *m, int32_t cluster, int32_t touched)
+void vem_i_estimated_join(vem_i_estimated *g, vem_i_notes *m, int32_t cluster,
+                          int32_t touched)
 {
     vem_i_slot *slots = g->evidence + (int64_t)cluster * g->slots;
     int32_t used = g->used[cluster], worst = -1;
@@ -70,15 +70,20 @@ static const vem_i_touch *touches_of(const vem_i_estimated *g, int32_t strip)
 /* Bytes of an item's touches that are fetched before they are needed. */
 enum { PREFETCHED = 192 };
 
-static void merge_cluster(vem_i_estimated *g, vem_i_notes *m, int32_t cluster,
-                          int32_t strip)
+void vem_i_estimated_mark(const vem_i_estimated *g, vem_i_notes *m)
 {
-    int32_t touched = 0;
     if (m->stamp == UINT32_MAX) {
         memset(m->others, 0, (size_t)g->graph.clusters * sizeof *m->others);
         m->stamp = 0;
     }
     m->stamp++;
+}
+
+static void merge_cluster(vem_i_estimated *g, vem_i_notes *m, int64_t range,
+                          int32_t cluster, int32_t strip)
+{
+    int32_t touched = 0;
+    vem_i_estimated_mark(g, m);
     for (int32_t next; strip >= 0; strip = next) {
         const vem_i_strip *r = &g->strips[strip];
         const vem_i_touch *touches = touches_of(g, strip);
@@ -103,7 +108,10 @@ static void merge_cluster(vem_i_estimated *g, vem_i_notes *m, int32_t cluster,
         }
     }
     m->others[cluster].mark = 0; /* itself is no neighbor */
-    join(g, m, cluster, touched);
+    if (g->found)
+        vem_i_found_keep(&g->found[range], m, cluster, touched);
+    else
+        vem_i_estimated_join(g, m, cluster, touched);
 }
 
 typedef struct wave {
@@ -117,8 +125,8 @@ static void merge_range(void *arg, int64_t range, int thread)
     const wave *w = arg;
     vem_i_estimated *g = w->graph;
     vem_i_notes *m = g->graph.search.blocks[thread].scratch;
-    int64_t first = (range * g->graph.clusters + VEM_I_RANGES - 1) / VEM_I_RANGES;
-    int64_t end = ((range + 1) * g->graph.clusters + VEM_I_RANGES - 1) / VEM_I_RANGES;
+    const int64_t first = vem_i_range_first(g, range),
+                  end = vem_i_range_first(g, range + 1);
     for (int64_t c = 0; c < end - first; c++)
         m->heads[c] = -1;
     for (int64_t slot = 0; slot < w->shards; slot++) {
@@ -137,7 +145,7 @@ static void merge_range(void *arg, int64_t range, int thread)
     }
     for (int64_t c = 0; c < end - first; c++)
         if (m->heads[c] >= 0)
-            merge_cluster(g, m, (int32_t)(first + c), m->heads[c]);
+            merge_cluster(g, m, range, (int32_t)(first + c), m->heads[c]);
 }
 
 void vem_i_estimated_merge(vem_i_search *search, int64_t shards)
@@ -207,13 +215,19 @@ static void settle_range(void *arg, int64_t task, int thread)
         settle_cluster(g, c);
 }
 
-/* The averages become the next graph. */
+void vem_i_estimated_renew(vem_i_estimated *g)
+{
+    double work = (double)g->slots * g->graph.reach * CLUSTERS_PER_TASK;
+    vem_i_parallel_light(g->graph.search.run,
+                         vem_i_shards(g->graph.clusters, CLUSTERS_PER_TASK), work,
+                         settle_range, g);
+}
+
 void vem_i_estimated_settle(vem_i_search *search, int found)
 {
     vem_i_estimated *g = (vem_i_estimated *)search;
-    double work = (double)g->slots * g->graph.reach * CLUSTERS_PER_TASK;
-    if (found)
-        vem_i_parallel_light(search->run,
-                             vem_i_shards(g->graph.clusters, CLUSTERS_PER_TASK), work,
-                             settle_range, g);
+    if (found && g->found)
+        vem_i_found_settle(g);
+    else if (found)
+        vem_i_estimated_renew(g);
 }

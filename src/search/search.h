@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "base/record.h"
 #include "coarse/block.h"
+#include "comm/comm.h"
 
 struct vem_i_search_type;
 struct vem_i_tour;
@@ -80,7 +81,7 @@ typedef struct vem_i_search {
     int labelled;  /* the last step was one */
 } vem_i_search;
 
-enum { VEM_I_SEARCH_ARRAYS = 24 };
+enum { VEM_I_SEARCH_ARRAYS = 24, VEM_I_SEARCH_FOUND = 72 };
 
 /* One per kind. Functions may be NULL where there is nothing to do, but for work, shape,
  * next_block and find. `held` is what all items hold (n x held, -1: none); NULL: nothing
@@ -102,6 +103,9 @@ typedef struct vem_i_search_type {
     size_t scratch_size;
     size_t (*scratch)(const vem_i_search_spec *spec, int32_t d,
                       const vem_i_kernels *kernels, void *scratch, vem_i_room *list);
+    /* Items that no process can have in part, where the shards of the search are its own: those of one, or
+     * of a wave. */
+    int64_t (*stretch)(const vem_i_search_spec *spec);
     /* What a step over n items costs, in pairs of `pair` operations each. */
     double (*work)(const vem_i_search_spec *spec, double n, double pair);
 
@@ -129,6 +133,10 @@ typedef struct vem_i_search_type {
     void (*end_wave)(vem_i_search *search, int64_t shards);
     /* The step is over. found: items were searched, not only scored again. */
     void (*settle)(vem_i_search *search, int found);
+    /* What the waves of this process have left for that, at most VEM_I_SEARCH_FOUND blocks; and the same back from
+     * all of these in one. */
+    int (*found)(const vem_i_search *search, vem_i_kept *list);
+    void (*found_again)(vem_i_search *search, const vem_i_kept *kept);
 
     /* Between steps. */
     /* The items hold clusters that are near: begin with what the means alone can tell. Adds
