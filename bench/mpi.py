@@ -135,6 +135,12 @@ def combinations():
                                (40, ["--weights", "w.npy"]), (40, ["--swaps", 4])):
             yield "odd", ["-k", clusters, "--search", "estimated", "--held", held, "--reach", reach,
                           "--explore", explore, "--seeding", "random", *more, "--max-steps", 6]
+    for balance, more in itertools.product(("soft", "auto"), (["--swaps", 0], ["--swaps", 6],
+                                           ["--swaps", 6, "--weights", "w.npy"], ["--swaps", 6, "--family", "iso"])):
+        yield "odd", ["-k", 100, "--search", "closest", "--held", 1, "--prior", "flat", "--seeding", "random",
+                      "--balance", balance, *more]
+    yield "wide", ["-k", 100, "--algorithm", "var-kmeans-s", "--balance", "auto"]
+    yield "wide", ["-k", 20, "--balance", "soft"]
     yield "odd", ["-k", 10, "--algorithm", "kmeans", "--standardize"]
     yield "odd", ["-k", 10, "--algorithm", "kmeans", "--normalize"]
     yield "odd", ["-k", 10, "--algorithm", "kmeans", "--metric", "cosine"]

@@ -84,6 +84,19 @@ class Mpi(MpiCase):
         self.fits(a, (3,), "-k", 40, "--algorithm", "var-kmeans-s", "--swaps", 4, "--max-steps", 9)
         self.keeps(a, *words[:-2], "--explore", 1, pairs=((2, 3), (3, 0)))
 
+    def test_even_clusters(self):
+        """Prices by the gaps of all rows; and swaps that know them, which are made here."""
+        a = self.data("a.npy", 12345, 6, 12, "f4", seed=3)
+        words = ("-k", 100, "--search", "closest", "--seeding", "random", "--swaps", 6, "--balance", "soft")
+        self.fits(a, (1, 3, 5), *words)
+        self.vem("fit", a, *words, "-q", "--trace", self.path("t.csv"))
+        self.assertIn(b"swap", self.read("t.csv"))
+        self.fits(a, (2,), *words, "--weights", self.weights(12345))
+        self.fits(a, (3,), *words, "--family", "iso", "--prior", "flat", "--held", 1)
+        self.fits(a, (3,), "-k", 12, "--algorithm", "kmeans", "--balance", "auto", "--weights",
+                  self.weights(12345))
+        self.keeps(a, "-k", 12, "--algorithm", "kmeans", "--balance", "auto", pairs=((3, 2), (0, 3)), steps=4)
+
     def test_shards_of_long_lists(self):
         """Rows that try many clusters lie in short shards, which end in the next process."""
         a = self.data("a.npy", 65536, 4, 20, "f4", seed=10)
@@ -298,6 +311,7 @@ class Mpi(MpiCase):
                 (["fit", a, "-k", 100, "--search", "groups"], "closest, exact or estimated"),
                 (["fit", a, "-k", 100, "--algorithm", "kmeans-c", "--finish", "hard"], "--finish soft"),
                 (["fit", a, "-k", 100, "--search", "exact", "--seeding", "two-level"], "afkmc2"),
+                (["fit", a, "-k", 4, "--algorithm", "kmeans", "--balance", 1.5], "--balance auto"),
                 (["fit", a, "-k", 4, "--search", "boxes"], "--search all, closest, exact or"),
                 (["fit", a, "-k", "2-4"], "say --coreset with fewer than the 5000 rows"),
                 (["select", a, "--coreset", 5000, "-o", self.path("m.npz")], "say --coreset"),

@@ -103,6 +103,7 @@ class Step(Case):
                      "--held", 2, "--swaps", 2, "--weights", self.weights, "--max-steps", 8]),
                 (2, ["-k", 7, "--algorithm", "kmeans", "--seeding", "afkmc2", "--chain", 20]),
                 (3, ["-k", 6, "--algorithm", "var-gmm-x", "--seeding", "random", "--max-steps", 6]),
+                (2, ["-k", 9, "--algorithm", "kmeans", "--balance", "soft", "--seeding", "random"]),
                 (3, ["-k", 9, "--algorithm", "var-kmeans-s", "--explore", 1, "--seeding", "random",
                      "--max-steps", 5]),
                 (4, ["-k", 5, "--algorithm", "kmeans", "--restarts", 2, "--empty", "reseed",

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "data/together.h"
+
 static const double LEAST_SIZE = 1.0 / 16;
 /* t as a multiple of the median gap. Strong is more than most rows can bear: t becomes
  * smaller where the E-step goes too far, and so ends near what they can. */
@@ -46,22 +48,34 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Zeros where there is no gap. */
+static vem_i_told_gap told_by(const vem_i_em *em, int64_t i)
+{
+    const double gap = vem_i_value(em->view->kernels, em->posterior.gap, i);
+    const double mass = vem_i_view_mass(em->view, i);
+    const int has = mass > 0 && em->posterior.next[i] >= 0 && gap > 0 && isfinite(gap);
+    return has ? (vem_i_told_gap){gap, mass} : (vem_i_told_gap){0};
+}
+
 /* By mass: an item of weight 2 is two items. */
 static double median_gap(const vem_i_em *em, vem_i_told_gap *told)
 {
-    const int64_t n = em->view->n,
+    const int64_t n = em->view->global_n,
                   wanted = n < VEM_I_PENALTY_TOLD ? n : VEM_I_PENALTY_TOLD;
     int64_t count = 0, at = 0;
     double all = 0, below = 0;
-    for (int64_t k = 0; k < wanted; k++) {
-        const int64_t i = n * k / wanted;
-        const double gap = vem_i_value(em->view->kernels, em->posterior.gap, i);
-        const double mass = vem_i_view_mass(em->view, i);
-        if (mass > 0 && em->posterior.next[i] >= 0 && gap > 0 && isfinite(gap)) {
-            told[count++] = (vem_i_told_gap){gap, mass};
-            all += mass;
+    for (int64_t k = 0; k < wanted; k++)
+        told[k] = vem_i_view_has(em->view, n * k / wanted)
+                      ? told_by(em, n * k / wanted - em->view->first)
+                      : (vem_i_told_gap){0};
+    if (em->run->comm) /* each item is one's own, and those of others are 0 */
+        em->run->comm->combine(em->run->comm, VEM_I_OR_BYTES, told,
+                               (size_t)wanted * sizeof *told);
+    for (int64_t k = 0; k < wanted; k++)
+        if (told[k].gap > 0) {
+            all += told[k].mass;
+            told[count++] = told[k];
         }
-    }
     if (count == 0)
         return 0;
     qsort(told, (size_t)count, sizeof *told, compare);

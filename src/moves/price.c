@@ -29,8 +29,10 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/together.h"
 #include "moves/moves.h"
 #include "moves/penalty.h"
+#include "moves/pieces.h"
 
 /* The step towards the price that belongs to the size, how often it is taken between two
  * E-steps, and how often it is halved. */
@@ -39,7 +41,6 @@ enum { ROUNDS = 4, HALVINGS = 4 };
 /* Where the E-step goes too far, t and the prices before become this much of
  * themselves. */
 static const double LESS = 0.7;
-enum { PIECES = 16 };
 
 typedef struct prices {
     vem_i_em *em;
@@ -52,9 +53,9 @@ typedef struct prices {
     double *shift, *tried; /* C: added to it so far, and by the step at hand */
     double *sizes;         /* C: masses by `shift`, */
     double *trial;         /* ... and by `tried` */
-    double *partial;       /* PIECES x C: masses */
-    double gains[PIECES];
-    int64_t moved[PIECES];
+    double *partial;       /* VEM_I_PIECES x (C + 1): masses, and what is gained */
+    double *turn;          /* of several processes: 2 (C + 1) */
+    int64_t moved[VEM_I_PIECES];
     const double *by;     /* what items are looked at with */
     vem_i_told_gap *told; /* of a few items */
 } prices;
@@ -66,17 +67,14 @@ static int goes(const prices *t, int64_t item, double gap)
     return p->next[item] >= 0 && t->by[p->next[item]] - t->by[p->held[item]] > gap;
 }
 
-static void weigh_piece(void *arg, int64_t piece, int thread)
+/* The sizes, and behind them what is gained. */
+static void weigh_items(void *arg, int64_t from, int64_t to, double *sums)
 {
-    (void)thread;
-    prices *t = arg;
+    const prices *t = arg;
     const vem_i_em *em = t->em;
     const vem_i_posterior *p = &em->posterior;
-    const int32_t clusters = em->model->clusters;
-    double *sizes = t->partial + piece * clusters, gain = 0;
-    memset(sizes, 0, (size_t)clusters * sizeof *sizes);
-    const int64_t end = vem_i_view_piece(em->view, PIECES, piece + 1);
-    for (int64_t i = vem_i_view_piece(em->view, PIECES, piece); i < end; i++) {
+    double gain = sums[em->model->clusters];
+    for (int64_t i = from; i < to; i++) {
         const double gap = vem_i_value(em->view->kernels, p->gap, i);
         const double w = vem_i_view_mass(em->view, i);
         int32_t c = p->held[i];
@@ -86,9 +84,9 @@ static void weigh_piece(void *arg, int64_t piece, int thread)
             gain += w * (t->level[c] - t->level[p->next[i]] - gap);
             c = p->next[i];
         }
-        sizes[c] += w;
+        sums[c] += w;
     }
-    t->gains[piece] = gain;
+    sums[em->model->clusters] = gain;
 }
 
 /* P with the labels by this shift, less F_0 of those that items hold; and the sizes. */
@@ -96,19 +94,17 @@ static double weigh(prices *t, const double *by, double *sizes)
 {
     const vem_i_em *em = t->em;
     const int32_t clusters = em->model->clusters;
-    const double mass = em->view->total_mass;
-    double gain = 0;
     t->by = by;
-    vem_i_parallel_light(em->run, PIECES, 8.0 * (double)em->view->n / PIECES, weigh_piece,
-                         t);
-    for (int piece = 0; piece < PIECES; piece++)
-        gain += t->gains[piece];
-    for (int32_t c = 0; c < clusters; c++) {
-        sizes[c] = 0;
-        for (int64_t piece = 0; piece < PIECES; piece++)
-            sizes[c] += t->partial[piece * clusters + c];
-    }
-    return gain / mass - t->strength * vem_i_penalty_of(em, sizes);
+    vem_i_pieces_sum(&(vem_i_pieces){.run = em->run,
+                                     .view = em->view,
+                                     .values = clusters + 1,
+                                     .partial = t->partial,
+                                     .turn = t->turn,
+                                     .add = weigh_items,
+                                     .arg = t});
+    memcpy(sizes, t->partial, (size_t)clusters * sizeof *sizes);
+    return t->partial[clusters] / em->view->total_mass -
+           t->strength * vem_i_penalty_of(em, sizes);
 }
 
 /* ---- the move ---- */
@@ -211,12 +207,13 @@ static void move_piece(void *arg, int64_t piece, int thread)
     const vem_i_em *em = t->em;
     const vem_i_posterior *p = &em->posterior;
     int64_t moved = 0;
-    const int64_t end = vem_i_view_piece(em->view, PIECES, piece + 1);
-    for (int64_t i = vem_i_view_piece(em->view, PIECES, piece); i < end; i++)
+    const int64_t own = vem_i_view_own(em->view), n = em->view->n,
+                  end = n * (piece + 1) / VEM_I_PIECES;
+    for (int64_t i = n * piece / VEM_I_PIECES; i < end; i++)
         if (p->held[i] >= 0 && goes(t, i, vem_i_value(em->view->kernels, p->gap, i))) {
             p->held[i] = p->next[i];
             p->next[i] = -1; /* what is behind it now is another */
-            moved++;
+            moved += i < own;
         }
     t->moved[piece] = moved;
 }
@@ -225,10 +222,12 @@ static int64_t make(vem_i_em *em, void *state)
 {
     prices *t = state;
     int64_t moved = 0;
-    vem_i_parallel_light(em->run, PIECES, 4.0 * (double)em->view->n / PIECES, move_piece,
-                         t);
-    for (int piece = 0; piece < PIECES; piece++)
+    vem_i_parallel_light(em->run, VEM_I_PIECES, 4.0 * (double)em->view->n / VEM_I_PIECES,
+                         move_piece, t);
+    for (int piece = 0; piece < VEM_I_PIECES; piece++)
         moved += t->moved[piece];
+    if (em->run->comm)
+        em->run->comm->combine(em->run->comm, VEM_I_SUM_INT, &moved, 1);
     const double top = highest(t, t->shift);
     for (int32_t c = 0; c < em->model->clusters; c++)
         em->model->weights[c] = exp(t->level[c] + t->shift[c] - top);
@@ -250,16 +249,18 @@ static void record(vem_i_record *r, vem_i_em *em, void *state)
     vem_i_record_reals(r, "prices", t->before, (size_t)em->model->clusters, -DBL_MAX,
                        DBL_MAX);
     if (em->within)
-        vem_i_record_indices(r, "held_before", t->held, n, -1, em->model->clusters - 1);
+        vem_i_record_row_indices(r, em->view, "held_before", t->held, 1, -1,
+                                 em->model->clusters - 1);
     else if (r->reading && r->status == VEM_OK)
         memcpy(t->held, em->posterior.held, n * sizeof *t->held);
 }
 
 /* ---- memory ---- */
 
-enum { ARRAYS = 9 };
+enum { ARRAYS = 10 };
 
-static void list_arrays(prices *t, int64_t n, int32_t capacity, vem_i_room *list)
+static void list_arrays(prices *t, const vem_i_run *run, int64_t n, int32_t capacity,
+                        vem_i_room *list)
 {
     const size_t clusters = (size_t)capacity, value = sizeof(double);
     const vem_i_room arrays[ARRAYS] = {
@@ -268,7 +269,8 @@ static void list_arrays(prices *t, int64_t n, int32_t capacity, vem_i_room *list
         {&t->tried, clusters, value, 0},
         {&t->sizes, clusters, value, 0},
         {&t->trial, clusters, value, 0},
-        {&t->partial, PIECES, clusters * value, 0},
+        {&t->partial, VEM_I_PIECES, (clusters + 1) * value, 0},
+        {&t->turn, run->comm ? clusters + 1 : 0, 2 * value, 0},
         {&t->told, VEM_I_PENALTY_TOLD, sizeof *t->told, 0},
         /* Both are in a state that is written before there were prices. */
         {&t->before, clusters, value, 1},
@@ -281,7 +283,7 @@ static void release(void *state)
 {
     prices *t = state;
     vem_i_room list[ARRAYS];
-    list_arrays(t, 0, t->em->model->capacity, list);
+    list_arrays(t, t->em->run, 0, t->em->model->capacity, list);
     vem_i_free_rooms(list, ARRAYS);
     vem_i_free(t);
 }
@@ -296,7 +298,7 @@ static vem_status create(vem_i_em *em, void **state)
     *state = t;
     t->em = em;
     t->step = STEP;
-    list_arrays(t, em->view->n, em->model->capacity, list);
+    list_arrays(t, em->run, em->view->n, em->model->capacity, list);
     status = vem_i_take_rooms(em->run, list, ARRAYS);
     if (status == VEM_OK)
         status = vem_i_posterior_look_further(em->run, em->view, &em->posterior);

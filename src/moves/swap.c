@@ -66,9 +66,9 @@ static double removal_term(const vem_i_em *em, int64_t item, int64_t entry)
     return rest > 0 ? -w * log(rest + exp(-gap)) : w * gap;
 }
 
-void vem_i_swap_add_costs(const struct vem_i_swaps *t, int64_t from, int64_t to,
-                          double *cost)
+static void add_costs(void *arg, int64_t from, int64_t to, double *cost)
 {
+    const struct vem_i_swaps *t = arg;
     const vem_i_posterior *p = &t->em->posterior;
     for (int64_t i = from; i < to; i++)
         for (int64_t e = i * p->width; e < (i + 1) * p->width; e++)
@@ -76,29 +76,19 @@ void vem_i_swap_add_costs(const struct vem_i_swaps *t, int64_t from, int64_t to,
                 cost[p->held[e]] += removal_term(t->em, i, e);
 }
 
-static void cost_piece(void *arg, int64_t piece, int thread)
-{
-    (void)thread;
-    struct vem_i_swaps *t = arg;
-    const vem_view *view = t->em->view;
-    double *cost = t->partial + piece * t->em->model->clusters;
-    memset(cost, 0, (size_t)t->em->model->clusters * sizeof *cost);
-    vem_i_swap_add_costs(t, vem_i_view_piece(view, VEM_I_SWAP_PIECES, piece),
-                         vem_i_view_piece(view, VEM_I_SWAP_PIECES, piece + 1), cost);
-}
-
 static void add_pieces(struct vem_i_swaps *t)
 {
-    vem_i_em *em = t->em;
+    const vem_i_em *em = t->em;
     const int32_t clusters = em->model->clusters;
-    vem_i_parallel_light(em->run, VEM_I_SWAP_PIECES,
-                         8.0 * (double)em->view->n / VEM_I_SWAP_PIECES, cost_piece, t);
-    for (int32_t c = 0; c < clusters; c++) {
-        double cost = 0;
-        for (int64_t piece = 0; piece < VEM_I_SWAP_PIECES; piece++)
-            cost += t->partial[piece * clusters + c];
-        t->removal[c].value = cost;
-    }
+    vem_i_pieces_sum(&(vem_i_pieces){.run = em->run,
+                                     .view = em->view,
+                                     .values = clusters,
+                                     .partial = t->partial,
+                                     .turn = t->turn,
+                                     .add = add_costs,
+                                     .arg = t});
+    for (int32_t c = 0; c < clusters; c++)
+        t->removal[c].value = t->partial[c];
 }
 
 /* ---- what a split gains ---- */
@@ -194,8 +184,7 @@ static double pair_up(struct vem_i_swaps *t)
         if (r == clusters)
             break;
         int32_t gone = t->removal[r].cluster;
-        const double cost =
-            t->even ? vem_i_swap_cost(t, t->removal[r]) : t->removal[r].value;
+        const double cost = t->even ? vem_i_swap_cost(t, r) : t->removal[r].value;
         if (!(gain > MARGIN * cost)) {
             if (!t->even)
                 break;
@@ -208,7 +197,7 @@ static double pair_up(struct vem_i_swaps *t)
         t->partner[split] = gone;
         protect_receivers(t, r);
         if (t->even)
-            vem_i_swap_receive(t, gone);
+            vem_i_swap_receive(t, r);
         promised += gain - cost;
         t->swaps++;
         r++;
@@ -224,9 +213,8 @@ static void rank_clusters(struct vem_i_swaps *t)
     int32_t clusters = em->model->clusters;
     int64_t n = em->view->n;
     if (t->apart)
-        vem_i_swap_apart_costs(t);
-    else
-        add_pieces(t);
+        vem_i_swap_apart_begin(t);
+    add_pieces(t);
     for (int32_t c = 0; c < clusters; c++) {
         t->removal[c].cluster = c;
         t->tags[c] = VEM_I_UNTOUCHED;
@@ -260,6 +248,8 @@ static double price(vem_i_em *em, void *state)
     rank_clusters(t);
     if (t->apart)
         vem_i_swap_apart_pairs(t);
+    if (t->handed)
+        vem_i_swap_handed_begin(t);
     return pair_up(t);
 }
 
@@ -303,7 +293,7 @@ static void record(vem_i_record *r, vem_i_em *em, void *state)
 
 /* ---- memory ---- */
 
-enum { ARRAYS = 12 };
+enum { ARRAYS = 13 };
 
 static void list_arrays(struct vem_i_swaps *t, const vem_i_run *run,
                         const vem_i_search_spec *search, vem_i_shape shape,
@@ -315,7 +305,8 @@ static void list_arrays(struct vem_i_swaps *t, const vem_i_run *run,
                  halves = run->comm ? clusters : alike;
     const vem_i_room arrays[ARRAYS] = {
         {&t->identity, search->type->ordered ? 0 : clusters, sizeof *t->identity, 0},
-        {&t->partial, VEM_I_SWAP_PIECES, clusters * sizeof *t->partial, 0},
+        {&t->partial, VEM_I_PIECES, clusters * sizeof *t->partial, 0},
+        {&t->turn, run->comm ? clusters : 0, 2 * sizeof *t->turn, 0},
         {&t->removal, clusters, sizeof *t->removal, 0},
         {&t->gain, clusters, sizeof *t->gain, 0},
         {&t->halves, halves, 2 * (size_t)shape.d * element, 0},
@@ -339,6 +330,7 @@ static void release(void *state)
     vem_i_free_rooms(list, ARRAYS);
     vem_i_tour_free(&t->tour);
     vem_i_swap_apart_free(t);
+    vem_i_swap_handed_free(t);
     vem_i_shaper_free(t->shaper);
     vem_i_splitter_free(t->splitter);
     vem_i_undo_free(&t->undo);
@@ -375,6 +367,8 @@ static vem_status create(vem_i_em *em, void **state)
         status = vem_i_undo_new(em, em->posterior.width, &t->undo);
     if (status == VEM_OK && run->comm)
         status = vem_i_swap_apart_new(t);
+    if (status == VEM_OK && run->comm && t->even)
+        status = vem_i_swap_handed_new(t);
     return status; /* what is there goes with the loop */
 }
 

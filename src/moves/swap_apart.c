@@ -1,11 +1,6 @@
 /* Rounds of swaps of processes that share the items, to the bits of one.
  *
- * Costs of removals are sums of VEM_I_SWAP_PIECES pieces of the items, each in the order of its items, and
- * the pieces in theirs. Pieces that begin among its own items a process begins on its own; one that began
- * before it goes on with in its turn, with two rows of C numbers from process to process: the sums of the
- * pieces that are over, and of the one that is not.
- *
- * Gains come from passes over the items of clusters (split.c, shape.c), each of which is a sum of all
+ * Costs of removals are sums of pieces of the items (pieces.c). Gains come from passes over the items of clusters (split.c, shape.c), each of which is a sum of all
  * processes (apart.c); what follows from it each works out for itself. Which clusters may go depends on who
  * would receive their items: a set of clusters for each, as bits, for BATCH clusters at a time in the
  * order of their costs. */
@@ -23,7 +18,6 @@ enum { BATCH = 64 };
 
 struct vem_i_swap_apart {
     vem_i_apart *apart;
-    double *turn;           /* 2 C */
     double *sums;           /* C x values of a pass */
     vem_i_halving *halving; /* C */
     void *means;            /* C x d of T */
@@ -44,71 +38,6 @@ struct vem_i_swap_apart {
 static int32_t clusters_of(const struct vem_i_swaps *t)
 {
     return t->em->model->clusters;
-}
-
-/* ---- what a removal costs ---- */
-
-/* Its own items of a piece, [*from, *to); 0: none. *before: the piece began before them; *ends: and
- * ends with them. */
-static int own_piece(const vem_view *view, int64_t piece, int64_t *from, int64_t *to,
-                     int *before, int *ends)
-{
-    const int64_t own = vem_i_view_own(view),
-                  begin = view->global_n * piece / VEM_I_SWAP_PIECES - view->first,
-                  end = view->global_n * (piece + 1) / VEM_I_SWAP_PIECES - view->first;
-    *from = begin < 0 ? 0 : begin;
-    *to = end < own ? end : own;
-    *before = begin < 0;
-    *ends = end <= own;
-    return *from < *to;
-}
-
-static void begin_piece(void *arg, int64_t piece, int thread)
-{
-    struct vem_i_swaps *t = arg;
-    int64_t from, to;
-    int before, ends;
-    (void)thread;
-    double *cost = t->partial + piece * clusters_of(t);
-    if (!own_piece(t->em->view, piece, &from, &to, &before, &ends) || before)
-        return;
-    memset(cost, 0, (size_t)clusters_of(t) * sizeof *cost);
-    vem_i_swap_add_costs(t, from, to, cost);
-}
-
-static void go_on(void *arg, void *state)
-{
-    struct vem_i_swaps *t = arg;
-    const int32_t clusters = clusters_of(t);
-    double *sums = state, *open = sums + clusters;
-    int64_t from, to;
-    int before, ends;
-    for (int64_t piece = 0; piece < VEM_I_SWAP_PIECES; piece++) {
-        if (!own_piece(t->em->view, piece, &from, &to, &before, &ends))
-            continue;
-        if (before)
-            vem_i_swap_add_costs(t, from, to, open);
-        else
-            memcpy(open, t->partial + piece * clusters, (size_t)clusters * sizeof *open);
-        for (int32_t c = 0; ends && c < clusters; c++)
-            sums[c] += open[c];
-    }
-}
-
-void vem_i_swap_apart_costs(struct vem_i_swaps *t)
-{
-    struct vem_i_swap_apart *a = t->apart;
-    const int32_t clusters = clusters_of(t);
-    const size_t bytes = 2 * (size_t)clusters * sizeof *a->turn;
-    vem_i_apart_begin(a->apart, t->order);
-    memset(a->turn, 0, bytes);
-    if (!t->em->run->comm->failed)
-        vem_i_parallel_light(t->em->run, VEM_I_SWAP_PIECES,
-                             8.0 * (double)t->em->view->n / VEM_I_SWAP_PIECES,
-                             begin_piece, t);
-    vem_i_comm_turn(t->em->run->comm, a->turn, bytes, go_on, t);
-    for (int32_t c = 0; c < clusters; c++)
-        t->removal[c].value = a->turn[c];
 }
 
 /* ---- two halves by their means ---- */
@@ -305,6 +234,11 @@ static void shape_all(struct vem_i_swaps *t)
 
 /* ---- what a split gains ---- */
 
+void vem_i_swap_apart_begin(struct vem_i_swaps *t)
+{
+    vem_i_apart_begin(t->apart->apart, t->order);
+}
+
 void vem_i_swap_apart_gains(struct vem_i_swaps *t)
 {
     struct vem_i_swap_apart *a = t->apart;
@@ -327,6 +261,11 @@ const vem_model *vem_i_swap_apart_halves(const struct vem_i_swaps *t)
 
 /* ---- who receives ---- */
 
+vem_i_splittable vem_i_swap_apart_own(const struct vem_i_swaps *t, int32_t c)
+{
+    return vem_i_apart_own(t->apart->apart, c);
+}
+
 void vem_i_swap_apart_pairs(struct vem_i_swaps *t)
 {
     t->apart->first = -1;
@@ -342,7 +281,7 @@ static void find_receivers(void *arg, int64_t k, int thread)
     memset(set, 0, a->bytes);
     if (rank >= clusters_of(t))
         return;
-    const vem_i_splittable own = vem_i_apart_own(a->apart, t->removal[rank].cluster);
+    const vem_i_splittable own = vem_i_swap_apart_own(t, t->removal[rank].cluster);
     for (int64_t i = 0; i < own.n; i++) {
         const int32_t to = vem_i_swap_receiver(&t->em->posterior, own.items[i]) + 1;
         set[to / 8] |= (unsigned char)(1 << to % 8);
@@ -370,7 +309,6 @@ void vem_i_swap_apart_free(struct vem_i_swaps *t)
     if (!a)
         return;
     vem_i_apart_free(a->apart);
-    vem_i_free(a->turn);
     vem_i_free(a->sums);
     vem_i_free(a->halving);
     vem_i_free(a->means);
@@ -414,7 +352,6 @@ vem_status vem_i_swap_apart_new(struct vem_i_swaps *t)
     a = t->apart;
     a->bytes = clusters / 8 + 1; /* C + 1 bits */
     const vem_i_room list[] = {
-        {&a->turn, clusters, 2 * sizeof *a->turn, 0},
         {&a->sums, clusters, values * sizeof *a->sums, 0},
         {&a->halving, clusters, sizeof *a->halving, 0},
         {&a->means, clusters, d * element, 0},

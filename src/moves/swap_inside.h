@@ -5,11 +5,12 @@
 
 #include "em/undo.h"
 #include "moves/penalty.h"
+#include "moves/pieces.h"
 #include "moves/shape.h"
 #include "search/tour.h"
 
-/* Pieces the items are cut into, and clusters of one task. */
-enum { VEM_I_SWAP_PIECES = 16, VEM_I_SWAP_TOGETHER = 16 };
+/* Clusters of one task. */
+enum { VEM_I_SWAP_TOGETHER = 16 };
 
 typedef struct vem_i_ranked {
     double value;
@@ -25,7 +26,8 @@ struct vem_i_swaps {
     int32_t *identity;
     vem_i_splitter *splitter;
     vem_i_shaper *shaper;         /* where clusters have shapes of their own, else NULL */
-    double *partial;              /* VEM_I_SWAP_PIECES x C: cost of removal */
+    double *partial;              /* VEM_I_PIECES x C: cost of removal */
+    double *turn;                 /* of several processes: 2 C */
     vem_i_ranked *removal, *gain; /* C */
     void *halves;        /* without shapes: C x 2 x d of T, means of the two halves */
     double *second;      /* without shapes: C, the share of the second half */
@@ -39,7 +41,8 @@ struct vem_i_swaps {
     double *sizes;    /* C: masses; while pairs are found, with what clusters received */
     double *more;     /* C: 0, but while a cluster is looked at */
     vem_i_told_gap *told;
-    struct vem_i_swap_apart *apart; /* where processes share the items, else NULL */
+    struct vem_i_swap_apart *apart;   /* where processes share the items, else NULL */
+    struct vem_i_swap_handed *handed; /* even, and so */
     /* The round at hand. */
     const vem_i_tour *order;
     int64_t swaps;
@@ -69,9 +72,6 @@ static inline int32_t vem_i_swap_receiver(const vem_i_posterior *p, int64_t item
     return second >= 0 ? second : p->next[item];
 }
 
-/* What the removal of each cluster costs for items [from, to), added to `cost`. */
-void vem_i_swap_add_costs(const struct vem_i_swaps *swaps, int64_t from, int64_t to,
-                          double *cost);
 /* What a split gains where the halves keep the shape and share the weight. gain: of the squared error;
  * mass: of the halves. */
 double vem_i_swap_gain_alike(const struct vem_i_swaps *swaps, int32_t cluster,
@@ -85,11 +85,27 @@ void vem_i_swap_make(struct vem_i_swaps *swaps);
 int vem_i_swap_has_fallen(struct vem_i_swaps *swaps);
 /* What removals cost and splits gain, with the penalty. */
 void vem_i_swap_penalize(struct vem_i_swaps *swaps);
-/* What the removal costs, beside those that were chosen; and it is chosen. */
-double vem_i_swap_cost(struct vem_i_swaps *swaps, vem_i_ranked removal);
-void vem_i_swap_receive(struct vem_i_swaps *swaps, int32_t gone);
+/* What the removal costs that is number `rank`, beside those that were chosen; and it is chosen. */
+double vem_i_swap_cost(struct vem_i_swaps *swaps, int32_t rank);
+void vem_i_swap_receive(struct vem_i_swaps *swaps, int32_t rank);
 /* After it: is it less than before? */
 int vem_i_swap_falls(struct vem_i_swaps *swaps);
+
+/* ---- swap_handed.c: the same where processes share the items ---- */
+
+/* A cluster that receives, and what. */
+typedef struct vem_i_handed {
+    int64_t to;
+    double mass;
+} vem_i_handed;
+
+vem_status vem_i_swap_handed_new(struct vem_i_swaps *swaps);
+void vem_i_swap_handed_free(struct vem_i_swaps *swaps);
+/* Before pairs are found, with the removals in their order. */
+void vem_i_swap_handed_begin(struct vem_i_swaps *swaps);
+/* Who receives of the cluster that is number `rank` among the removals. Asked by all processes. */
+const vem_i_handed *vem_i_swap_handed(struct vem_i_swaps *swaps, int32_t rank,
+                                      int64_t *count);
 
 /* ---- swap_apart.c: where processes share the items ---- */
 
@@ -97,12 +113,14 @@ int vem_i_swap_falls(struct vem_i_swaps *swaps);
 vem_status vem_i_swap_apart_new(struct vem_i_swaps *swaps);
 void vem_i_swap_apart_free(struct vem_i_swaps *swaps);
 
-/* swaps->removal: what the removal of each cluster costs. */
-void vem_i_swap_apart_costs(struct vem_i_swaps *swaps);
+/* A round begins, with swaps->order. */
+void vem_i_swap_apart_begin(struct vem_i_swaps *swaps);
 /* What the split of each gains, and the halves: swaps->gain, and swaps->halves or, with shapes, two for
  * each cluster in that model. */
 void vem_i_swap_apart_gains(struct vem_i_swaps *swaps);
 const vem_model *vem_i_swap_apart_halves(const struct vem_i_swaps *swaps);
+/* Those of its own items that hold the cluster first. */
+vem_i_splittable vem_i_swap_apart_own(const struct vem_i_swaps *swaps, int32_t cluster);
 /* Before pairs are found, with the removals in their order. */
 void vem_i_swap_apart_pairs(struct vem_i_swaps *swaps);
 /* Who takes over items of the cluster that is number `rank` among the removals: bit 1 + c for cluster

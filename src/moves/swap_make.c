@@ -12,8 +12,8 @@ static void leave_removed(void *arg, int64_t piece, int thread)
     (void)thread;
     struct vem_i_swaps *t = arg;
     vem_i_posterior *p = &t->em->posterior;
-    for (int64_t i = p->n * piece / VEM_I_SWAP_PIECES;
-         i < p->n * (piece + 1) / VEM_I_SWAP_PIECES; i++) {
+    for (int64_t i = p->n * piece / VEM_I_PIECES; i < p->n * (piece + 1) / VEM_I_PIECES;
+         i++) {
         int32_t *held = p->held + i * p->width;
         for (int32_t r = 0; r < p->width; r++)
             if (held[r] >= 0 && t->tags[held[r]] == VEM_I_GONE) {
@@ -107,6 +107,6 @@ void vem_i_swap_make(struct vem_i_swaps *t)
     if (em->constraints.prior != VEM_PRIOR_FLAT)
         vem_i_normalize_weights(em->model);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
-    vem_i_parallel(em->run, VEM_I_SWAP_PIECES, leave_removed, t);
+    vem_i_parallel(em->run, VEM_I_PIECES, leave_removed, t);
     vem_i_parallel(em->run, vem_i_shards(clusters, VEM_I_SWAP_TOGETHER), enter_halves, t);
 }
