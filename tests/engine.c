@@ -106,7 +106,7 @@ void engine_maximize(engine *e, double relax)
 int64_t engine_swap(engine *e, double *promised)
 {
     assert_true(e->em.moves[0].move == &vem_i_move_swap);
-    const int64_t moved = vem_i_em_try(&e->em, &e->em.moves[0], promised);
+    const int64_t moved = vem_i_move_try(&e->em.moves[0], promised);
     return moved > 0 ? moved : 0;
 }
 

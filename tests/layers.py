@@ -167,7 +167,7 @@ def check_moves(root):
             continue
         with open(path, encoding="utf-8") as file:
             for move in sorted(set(MOVE.findall(file.read()))):
-                yield f"src/em/{name}: names {move}; ask the move (vem_i_move in em/em.h)."
+                yield f"src/em/{name}: names {move}; ask the move (em/move.h)."
 
 
 def check_outside(root, folder):

@@ -84,7 +84,7 @@ static int follow(engine *e, double factor, const char *what)
             strength = factor * median_gap(e);
         const double before = penalized(e, strength);
         const int far = known && before < last - 1e-9 * fabs(before);
-        const int64_t moved = vem_i_em_try(&e->em, &e->em.moves[0], &promised);
+        const int64_t moved = vem_i_move_try(&e->em.moves[0], &promised);
         if (far) { /* the same items, other prices */
             assert_int_equal(moved, 0);
             assert_memory_equal(e->em.posterior.held, held, sizeof held);

@@ -182,7 +182,7 @@ static void drop_one(engine *e, const setting *s)
     engine_collect(e);
     engine_maximize(e, 1);
     *vem_i_stats_mass(&em->stats, 1) = 0;
-    const int64_t gone = vem_i_em_try(em, listed, &promised);
+    const int64_t gone = vem_i_move_try(listed, &promised);
     assert_true(gone >= 1 && em->model->clusters == before - gone);
 }
 
@@ -244,7 +244,7 @@ static void the_last_clusters_stay(void **state)
     for (int32_t c = 0; c < FEW; c++)
         *vem_i_stats_mass(&e.em.stats, c) = 0;
     memcpy(weights, e.em.model->weights, sizeof weights);
-    assert_int_equal(vem_i_em_try(&e.em, &e.em.moves[0], &promised), -1);
+    assert_int_equal(vem_i_move_try(&e.em.moves[0], &promised), -1);
     assert_int_equal(e.em.model->clusters, FEW);
     assert_memory_equal(weights, e.em.model->weights, sizeof weights);
     engine_free(&e);

@@ -3,64 +3,12 @@
 #define VEM_EM_EM_H
 
 #include "data/cells.h"
+#include "em/move.h"
 #include "em/schedule.h"
-#include "em/trace.h"
 
 struct vem_i_em;
 
-/* When a move is tried. */
-typedef enum vem_i_moment {
-    VEM_I_AFTER_E, /* in the steps that the schedule has for it; the statistics follow, of what
-                      is held then */
-    VEM_I_AFTER_M, /* where clusters hold nothing */
-    VEM_I_AT_REST /* after the E-step that would be the last: where one is made, the loop goes
-                      on (em_rest.c) */
-} vem_i_moment;
-
-/* What the limit of steps is to a move at rest. */
-typedef enum vem_i_limit {
-    VEM_I_LIMIT_ENDS,  /* it is not asked there */
-    VEM_I_LIMIT_ASKS,  /* it is asked there too, */
-    VEM_I_LIMIT_RENEWS /* and the limit is that of the steps from one to the next */
-} vem_i_limit;
-
-/* What acts on clusters beside E- and M-step (src/moves). One with a price is ranked by
- * statistics and accepted by F; one without is made because it was asked for, and F may fall.
- * Members may be NULL where it says so. */
-typedef struct vem_i_move {
-    vem_i_move_name name; /* in the trace */
-    vem_i_moment when;
-    /* What it needs beside the loop; NULL: nothing, and `state` is NULL. `free` meets what a
-     * `create` that failed left; NULL: the state is another move's. */
-    vem_status (*create)(struct vem_i_em *em, void **state);
-    void (*free)(void *state);
-    /* What F would gain in all; not above 0: there is nothing to make. No less than that where
-     * items hold one cluster each; where they hold several F is measured. NULL: no price. */
-    double (*price)(struct vem_i_em *em, void *state);
-    /* Model and posterior change; before the M-step the scorer too. Returns how many clusters it
-     * acted on; -1: it was not made, and where that is an error em->failed says so. */
-    int64_t (*make)(struct vem_i_em *em, void *state);
-    int measured;  /* F is measured where items hold one cluster each, too */
-    int ends_loop; /* the loop ends with the last of its rounds, wherever F is by then */
-    /* At rest: */
-    vem_i_limit limit;
-    int looks_again; /* it acts on items: the next step is an E-step of the same model */
-    /* It was not asked, or there was no time to answer: might it have let the loop go on? NULL: yes. */
-    int (*open)(struct vem_i_em *em, const void *state);
-    /* F fell: model, scorer and what is held are as before `make`. NULL: it stays made. */
-    void (*undo)(struct vem_i_em *em, void *state);
-    /* It stays: the search is told. NULL: `make` has done that, as there is no undo. */
-    void (*settle)(struct vem_i_em *em, void *state);
-    /* What its next round needs to know beside model and posterior, which were recorded before; of one
-     * that acts on items, behind the search. NULL: nothing. */
-    void (*record)(vem_i_record *record, struct vem_i_em *em, void *state);
-} vem_i_move;
-
-/* A move of a loop. */
-typedef struct vem_i_listed {
-    const vem_i_move *move; /* NULL: no more */
-    void *state;
-} vem_i_listed;
+/* Moves of a loop, at most. */
 enum { VEM_I_MOVES = 5 };
 
 /* What those are told who watch the steps of a loop: checkpoint, deadline, undo; and who gives it
@@ -198,11 +146,11 @@ void vem_i_em_moves(vem_i_em *em, vem_i_moment when);
 int vem_i_em_act(vem_i_em *em, const vem_i_listed *listed);
 /* The first move of a moment; NULL: there is none. */
 const vem_i_move *vem_i_em_move(const vem_i_em *em, vem_i_moment when);
-/* The same without the trace: as `make` says, and -1 where it was taken back; and what it promised. */
-int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised);
 /* For moves: what is held is scored and weighed again with the scorer as it is now. Returns
  * F per unit of mass. */
 double vem_i_em_again(vem_i_em *em);
+/* The same, for `holds` of a move: F is no less than in the E-step. */
+int vem_i_em_holds(vem_i_em *em);
 /* Scores made beside the E-step: they count for the fit and for the step at hand. */
 void vem_i_em_count(vem_i_em *em, int64_t pairs);
 

@@ -90,7 +90,7 @@ static void record_moves(vem_i_record *r, vem_i_em *em, int items)
 {
     for (int i = 0; i < VEM_I_MOVES && em->moves[i].move; i++)
         if (em->moves[i].move->record && em->moves[i].move->looks_again == items)
-            em->moves[i].move->record(r, em, em->moves[i].state);
+            em->moves[i].move->record(r, em->moves[i].state);
 }
 
 void vem_i_em_record(vem_i_record *r, vem_i_em *em)

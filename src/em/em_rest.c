@@ -82,7 +82,7 @@ static int goes_on(vem_i_em *em, const vem_i_listed *listed, rest *r)
         r->wish =
             vem_i_em_observe(em, VEM_I_STEP_ASKED); /* it may have taken all the time */
     }
-    if ((!asked || r->wish) && (!move->open || move->open(em, listed->state)))
+    if ((!asked || r->wish) && (!move->open || move->open(listed->state)))
         r->converged = 0;
     return 0;
 }

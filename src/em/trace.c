@@ -23,6 +23,12 @@ vem_trace_step *vem_i_trace_last(const vem_i_trace *t)
     return &t->steps[t->count - 1];
 }
 
+void vem_i_trace_name(vem_i_trace *t, vem_i_move_name move, int64_t moved)
+{
+    vem_i_trace_last(t)->move = vem_i_move_names[move];
+    vem_i_trace_last(t)->moved = moved;
+}
+
 void vem_i_trace_free(vem_i_trace *t)
 {
     free(t->steps);

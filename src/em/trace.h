@@ -44,6 +44,8 @@ vem_status vem_i_trace_add(vem_i_run *run, vem_i_trace *trace,
                            const vem_trace_step *line);
 /* The line that was added last; there is one. */
 vem_trace_step *vem_i_trace_last(const vem_i_trace *trace);
+/* What was done behind that step, and how many it acted on. */
+void vem_i_trace_name(vem_i_trace *trace, vem_i_move_name move, int64_t moved);
 /* The trace is empty when it is read. */
 void vem_i_trace_record(vem_i_record *record, vem_i_trace *trace);
 void vem_i_trace_free(vem_i_trace *trace);

@@ -338,9 +338,7 @@ static vem_status run_listed(vem_i_attempt *a, const vem_i_stage *stage)
 /* Holding fewer clusters lowers F: that is a move, and is named. */
 static vem_status run_finish(vem_i_attempt *a, const vem_i_stage *stage)
 {
-    vem_trace_step *last = vem_i_trace_last(&a->trace);
-    last->move = vem_i_move_names[VEM_I_MOVE_FINISH];
-    last->moved = a->model->clusters;
+    vem_i_trace_name(&a->trace, VEM_I_MOVE_FINISH, a->model->clusters);
     return run_loop(a, stage, &(vem_i_beginning){.labels_known = 1});
 }
 

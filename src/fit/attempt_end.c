@@ -20,11 +20,8 @@ static vem_status keep_cap(vem_i_attempt *a)
     const vem_status status =
         vem_i_cap_rounds(a->run, a->view, &constraints, cap, a->model, a->labels, &moved,
                          &kept, &a->free_energy);
-    if (status == VEM_OK && moved > 0) {
-        vem_trace_step *last = vem_i_trace_last(&a->trace);
-        last->move = vem_i_move_names[VEM_I_MOVE_CAP];
-        last->moved = moved;
-    }
+    if (status == VEM_OK && moved > 0)
+        vem_i_trace_name(&a->trace, VEM_I_MOVE_CAP, moved);
     return status;
 }
 

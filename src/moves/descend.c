@@ -108,10 +108,8 @@ static int observe(void *user, vem_i_em *em, vem_i_event event)
         return 0;
     vem_trace_step *line = vem_i_trace_last(&em->trace);
     line->seconds += vem_i_clock() - start;
-    if (!line->move) {
-        line->move = vem_i_move_names[VEM_I_MOVE_DESCEND];
-        line->moved = divided;
-    }
+    if (!line->move)
+        vem_i_trace_name(&em->trace, VEM_I_MOVE_DESCEND, divided);
     return 0;
 }
 

@@ -24,19 +24,35 @@ static int is_empty(const vem_i_em *em, int32_t c)
 
 /* ---- drop ---- */
 
-/* A number for each cluster. */
-static vem_status create_map(vem_i_em *em, void **state)
+typedef struct dropping {
+    vem_i_em *em;
+    int32_t *map; /* a number for each cluster */
+} dropping;
+
+static void free_dropping(void *state)
 {
-    int32_t *map = NULL;
-    const vem_status status =
-        vem_i_take(em->run, &map, (size_t)em->model->capacity, sizeof *map);
-    *state = map;
-    return status;
+    dropping *t = state;
+    vem_i_free(t->map);
+    vem_i_free(t);
 }
 
-static int64_t drop(vem_i_em *em, void *state)
+static vem_status create_dropping(void *subject, void **state)
 {
-    int32_t *map = state;
+    vem_i_em *em = subject;
+    dropping *t;
+    const vem_status status = vem_i_take_structs(em->run, &t, 1, sizeof *t);
+    if (status != VEM_OK)
+        return status;
+    *state = t;
+    t->em = em;
+    return vem_i_take(em->run, &t->map, (size_t)em->model->capacity, sizeof *t->map);
+}
+
+static int64_t drop(void *state)
+{
+    const dropping *t = state;
+    vem_i_em *em = t->em;
+    int32_t *map = t->map;
     vem_model *model = em->model;
     int32_t kept = 0, before = model->clusters;
     for (int32_t c = 0; c < before; c++) {
@@ -114,6 +130,7 @@ static void heap_offer(pick *heap, int64_t *size, int64_t count, pick offered)
 
 /* What is drawn, and the rows of that as values of the view where another process may have them. */
 typedef struct drawn {
+    vem_i_em *em;
     pick *picks;      /* their number (as an item), then a heap of them */
     int64_t *numbers; /* or NULL, as `rows` */
     char *rows;
@@ -128,13 +145,15 @@ static void free_drawn(void *state)
     vem_i_free(t);
 }
 
-static vem_status create_drawn(vem_i_em *em, void **state)
+static vem_status create_drawn(void *subject, void **state)
 {
+    vem_i_em *em = subject;
     drawn *t;
     vem_status status = vem_i_take_structs(em->run, &t, 1, sizeof *t);
     if (status != VEM_OK)
         return status;
     *state = t;
+    t->em = em;
     const size_t clusters = (size_t)em->model->capacity,
                  others = em->run->comm ? clusters : 0;
     const vem_i_room rooms[] = {
@@ -229,9 +248,10 @@ static int led_nowhere(const vem_i_em *em)
     return 0;
 }
 
-static int64_t reseed(vem_i_em *em, void *state)
+static int64_t reseed(void *state)
 {
     const drawn *t = state;
+    vem_i_em *em = t->em;
     if (em->reseeds++ >= RESEED_ROUNDS || led_nowhere(em))
         return -1;
     vem_model *model = em->model;
@@ -279,8 +299,8 @@ static int64_t reseed(vem_i_em *em, void *state)
 /* Neither has a price nor an undo: F may fall, and they were asked for. */
 const vem_i_move vem_i_move_drop = {.name = VEM_I_MOVE_DROP,
                                     .when = VEM_I_AFTER_M,
-                                    .create = create_map,
-                                    .free = vem_i_free,
+                                    .create = create_dropping,
+                                    .free = free_dropping,
                                     .make = drop};
 const vem_i_move vem_i_move_reseed = {.name = VEM_I_MOVE_RESEED,
                                       .when = VEM_I_AFTER_M,

@@ -30,7 +30,8 @@ enum {
     STEPS = 12,        /* and of one in so many of them, which promise most */
     ONE_IN = 6,
     KEPT = 16, /* and at least so many */
-    SHRINK_STEPS = 3
+    SHRINK_STEPS = 3,
+    TRIES = 3 /* of the list: at rest there is no later step for them */
 };
 
 /* A pair of candidates: number `task % pairs` in the place of cluster `task / pairs`. */
@@ -142,9 +143,10 @@ static int try_all(inserter *t)
     return 1;
 }
 
-static double price(vem_i_em *em, void *state)
+static double price(void *state)
 {
     inserter *t = state;
+    vem_i_em *em = t->em;
     if (em->model->clusters >= em->model->capacity)
         return 0;
     if (t->step != em->step && !try_all(t))
@@ -220,9 +222,10 @@ static void shrink(vem_i_em *em)
     }
 }
 
-static int64_t make(vem_i_em *em, void *state)
+static int64_t make(void *state)
 {
     inserter *t = state;
+    vem_i_em *em = t->em;
     vem_i_undo_save(&t->undo, em);
     insert(t);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
@@ -235,25 +238,32 @@ static int64_t make(vem_i_em *em, void *state)
     return 1;
 }
 
-static void undo(vem_i_em *em, void *state)
+static int holds(void *state)
+{
+    const inserter *t = state;
+    return vem_i_em_holds(t->em);
+}
+
+static void undo(void *state)
 {
     inserter *t = state;
+    vem_i_em *em = t->em;
     t->tried++;
     vem_i_undo_restore(&t->undo, em);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
+    vem_i_em_again(em);
 }
 
-static void settle(vem_i_em *em, void *state)
+static void settle(void *state)
 {
     const inserter *t = state;
-    vem_i_estep_beside(em->estep, t->cluster,
+    vem_i_estep_beside(t->em->estep, t->cluster,
                        (int32_t)(t->list[t->tried].task / t->pairs));
 }
 
-static void record(vem_i_record *r, vem_i_em *em, void *state)
+static void record(vem_i_record *r, void *state)
 {
     const inserter *t = state;
-    (void)em;
     vem_i_candidates_record(r, t->candidates);
 }
 
@@ -271,8 +281,9 @@ static void release(void *state)
     vem_i_free(t);
 }
 
-static vem_status create(vem_i_em *em, void **state)
+static vem_status create(void *subject, void **state)
 {
+    vem_i_em *em = subject;
     vem_i_run *run = em->run;
     inserter *t;
     vem_status status = vem_i_take_structs(run, &t, 1, sizeof *t);
@@ -306,7 +317,8 @@ const vem_i_move vem_i_move_insert = {.name = VEM_I_MOVE_INSERT,
                                       .free = release,
                                       .price = price,
                                       .make = make,
-                                      .measured = 1,
+                                      .holds = holds,
                                       .undo = undo,
                                       .settle = settle,
+                                      .tries = TRIES,
                                       .record = record};

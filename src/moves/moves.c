@@ -23,8 +23,7 @@ vem_status vem_i_moves_new(vem_i_em *em, int swaps)
             continue;
         vem_i_listed *listed = &em->moves[count++];
         listed->move = asked[i];
-        if (asked[i]->create)
-            status = asked[i]->create(em, &listed->state);
+        status = asked[i]->create(em, &listed->state);
     }
     return status;
 }

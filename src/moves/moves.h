@@ -1,4 +1,4 @@
-/* The moves, by the contract of em/em.h, and which of them a loop has. */
+/* The moves, by the contract of em/move.h, and which of them a loop has. */
 #ifndef VEM_MOVES_MOVES_H
 #define VEM_MOVES_MOVES_H
 

@@ -169,9 +169,10 @@ static double find_prices(prices *t, double before)
     return now - before;
 }
 
-static double price(vem_i_em *em, void *state)
+static double price(void *state)
 {
     prices *t = state;
+    const vem_i_em *em = t->em;
     const int32_t clusters = em->model->clusters;
     memset(t->shift, 0, (size_t)clusters * sizeof *t->shift);
     for (int32_t c = 0; c < clusters; c++)
@@ -218,9 +219,10 @@ static void move_piece(void *arg, int64_t piece, int thread)
     t->moved[piece] = moved;
 }
 
-static int64_t make(vem_i_em *em, void *state)
+static int64_t make(void *state)
 {
     prices *t = state;
+    vem_i_em *em = t->em;
     int64_t moved = 0;
     vem_i_parallel_light(em->run, VEM_I_PIECES, 4.0 * (double)em->view->n / VEM_I_PIECES,
                          move_piece, t);
@@ -239,9 +241,10 @@ static int64_t make(vem_i_em *em, void *state)
 }
 
 /* Before an E-step the items hold what they held after the last round. */
-static void record(vem_i_record *r, vem_i_em *em, void *state)
+static void record(vem_i_record *r, void *state)
 {
     prices *t = state;
+    const vem_i_em *em = t->em;
     const size_t n = (size_t)em->view->n;
     vem_i_record_reals(r, "strength", &t->strength, 1, 0, DBL_MAX);
     vem_i_record_reals(r, "price_step", &t->step, 1, 0, 1);
@@ -288,8 +291,9 @@ static void release(void *state)
     vem_i_free(t);
 }
 
-static vem_status create(vem_i_em *em, void **state)
+static vem_status create(void *subject, void **state)
 {
+    vem_i_em *em = subject;
     prices *t;
     vem_i_room list[ARRAYS];
     vem_status status = vem_i_take_structs(em->run, &t, 1, sizeof *t);

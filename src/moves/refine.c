@@ -161,9 +161,10 @@ static vem_status refine(refinement *t, int64_t *divided)
     return VEM_OK;
 }
 
-static int64_t make(vem_i_em *em, void *state)
+static int64_t make(void *state)
 {
     refinement *t = state;
+    vem_i_em *em = t->em;
     int64_t divided;
     const vem_status status = refine(t, &divided);
     if (status == VEM_OK && divided == 0)
@@ -175,32 +176,37 @@ static int64_t make(vem_i_em *em, void *state)
 
 /* Clusters that will be inserted need items too: of all that there may be these clusters take their
  * share. */
-static int64_t make_share(vem_i_em *em, void *state)
+static int64_t make_share(void *state)
 {
+    const refinement *t = state;
+    const vem_i_em *em = t->em;
     const int64_t share = em->view->n * (int64_t)em->model->capacity;
     const int full =
         em->grows && share >= em->options->cells * (int64_t)em->model->clusters;
-    return full ? -1 : make(em, state);
+    return full ? -1 : make(state);
 }
 
 /* Items may hide a cluster that could not be inserted. */
-static int64_t make_further(vem_i_em *em, void *state)
+static int64_t make_further(void *state)
 {
-    return em->model->clusters < em->model->capacity ? make(em, state) : -1;
+    const refinement *t = state;
+    return t->em->model->clusters < t->em->model->capacity ? make(state) : -1;
 }
 
 /* Finer items might have moved it. */
-static int is_open(vem_i_em *em, const void *state)
+static int is_open(const void *state)
 {
     const refinement *t = state;
+    const vem_i_em *em = t->em;
     return t->answered != em->step && em->view->n < em->options->cells;
 }
 
 /* ---- its memory ---- */
 
-static void record(vem_i_record *r, vem_i_em *em, void *state)
+static void record(vem_i_record *r, void *state)
 {
     refinement *t = state;
+    const vem_i_em *em = t->em;
     VEM_I_RECORD(r, "rested", t->rested);
     vem_i_record_count(r, "calm", &t->calm, 0, VEM_I_RECORD_MOST);
     if (em->within) /* the E-step is not made again */
@@ -239,8 +245,9 @@ static vem_status take(vem_i_em *em, refinement *t)
     return status;
 }
 
-static vem_status create(vem_i_em *em, void **state)
+static vem_status create(void *subject, void **state)
 {
+    vem_i_em *em = subject;
     refinement *t;
     vem_status status = vem_i_take_structs(em->run, &t, 1, sizeof *t);
     if (status != VEM_OK)
@@ -260,8 +267,9 @@ static vem_status create(vem_i_em *em, void **state)
 }
 
 /* That of the other one, which stands before it. */
-static vem_status share_state(vem_i_em *em, void **state)
+static vem_status share_state(void *subject, void **state)
 {
+    const vem_i_em *em = subject;
     for (int i = 0; em->moves[i].move != &vem_i_move_refine_further; i++)
         if (em->moves[i].move == &vem_i_move_refine)
             *state = em->moves[i].state;

@@ -233,9 +233,10 @@ static void rank_clusters(struct vem_i_swaps *t)
     qsort(t->gain, (size_t)clusters, sizeof *t->gain, compare);
 }
 
-static double price(vem_i_em *em, void *state)
+static double price(void *state)
 {
     struct vem_i_swaps *t = state;
+    vem_i_em *em = t->em;
     t->order = vem_i_estep_order(em->estep, &em->posterior);
     if (!t->order) {
         t->tour.n = em->view->n;
@@ -253,38 +254,53 @@ static double price(vem_i_em *em, void *state)
     return pair_up(t);
 }
 
-static void undo(vem_i_em *em, void *state)
+static void restore(const struct vem_i_swaps *t)
 {
-    const struct vem_i_swaps *t = state;
+    vem_i_em *em = t->em;
     vem_i_undo_restore(&t->undo, em);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
 }
 
-static int64_t make(vem_i_em *em, void *state)
+static int64_t make(void *state)
 {
     struct vem_i_swaps *t = state;
+    vem_i_em *em = t->em;
     if (is_soft(em) || t->even)
         vem_i_undo_save(&t->undo, em);
     vem_i_swap_make(t);
     if (t->even && vem_i_swap_falls(t)) {
-        undo(em, state);
+        restore(t);
         return -1;
     }
     return t->swaps;
 }
 
-static void settle(vem_i_em *em, void *state)
+/* Items that hold several clusters overlap, so that a price is a guess. */
+static int holds(void *state)
 {
     const struct vem_i_swaps *t = state;
+    return t->em->search->held <= 1 || vem_i_em_holds(t->em);
+}
+
+static void undo(void *state)
+{
+    const struct vem_i_swaps *t = state;
+    restore(t);
+    vem_i_em_again(t->em);
+}
+
+static void settle(void *state)
+{
+    const struct vem_i_swaps *t = state;
+    const vem_i_em *em = t->em;
     for (int32_t c = 0; c < em->model->clusters; c++)
         if (t->tags[c] == VEM_I_DIVIDED)
             vem_i_estep_beside(em->estep, t->partner[c], c);
 }
 
-static void record(vem_i_record *r, vem_i_em *em, void *state)
+static void record(vem_i_record *r, void *state)
 {
     struct vem_i_swaps *t = state;
-    (void)em;
     if (!t->even)
         return;
     vem_i_record_reals(r, "evenness", &t->strength, 1, 0, DBL_MAX);
@@ -337,8 +353,9 @@ static void release(void *state)
     vem_i_free(t);
 }
 
-static vem_status create(vem_i_em *em, void **state)
+static vem_status create(void *subject, void **state)
 {
+    vem_i_em *em = subject;
     vem_i_run *run = em->run;
     struct vem_i_swaps *t;
     vem_i_room list[ARRAYS];
@@ -378,6 +395,7 @@ const vem_i_move vem_i_move_swap = {.name = VEM_I_MOVE_SWAP,
                                     .free = release,
                                     .price = price,
                                     .make = make,
+                                    .holds = holds,
                                     .undo = undo,
                                     .settle = settle,
                                     .record = record};

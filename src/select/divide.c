@@ -20,36 +20,16 @@
 #include "base/parallel.h"
 #include "select/divide_inside.h"
 
-enum {
-    MOST_AGAIN = 4,  /* times that it goes on from what is beside it */
-    MOST_FORCED = 64 /* rounds, and as many as clusters that must be */
-};
-
 typedef vem_i_divider divider;
 typedef vem_i_divide_loop loop;
 
-/* What the first so many moves are together. */
-static vem_i_move_name name_of(const divider *t, int64_t count)
-{
-    int64_t joins = 0;
-    for (int64_t k = 0; k < count; k++)
-        joins += t->moves[k].kind == VEM_I_JOIN;
-    return t->moves[0].kind == VEM_I_ANEW ? VEM_I_MOVE_RESPLIT
-           : joins == 0                   ? VEM_I_MOVE_SPLIT
-           : joins == count               ? VEM_I_MOVE_JOIN
-                                          : VEM_I_MOVE_SPLIT_JOIN;
-}
-
-/* The loop's result is the best so far; `count` moves of that name led to it. */
 vem_status vem_i_divide_take(divider *t, loop *l, double worth, vem_i_move_name move,
                              int64_t count)
 {
     vem_i_attempt *a = &l->attempt;
     vem_status status = VEM_OK;
-    if (t->trace.count > 0 && move != VEM_I_MOVE_NONE) {
-        vem_i_trace_last(&t->trace)->move = vem_i_move_names[move];
-        vem_i_trace_last(&t->trace)->moved = count;
-    }
+    if (t->trace.count > 0 && move != VEM_I_MOVE_NONE)
+        vem_i_trace_name(&t->trace, move, count);
     for (int64_t i = 0; status == VEM_OK && i < a->trace.count; i++) {
         vem_trace_step line = a->trace.steps[i];
         line.step += t->steps;
@@ -67,9 +47,8 @@ vem_status vem_i_divide_take(divider *t, loop *l, double worth, vem_i_move_name 
     return status;
 }
 
-/* The same, and it goes into the path. */
-static vem_status keep(divider *t, loop *l, double worth, vem_i_move_name move,
-                       int64_t count)
+vem_status vem_i_divide_keep(divider *t, loop *l, double worth, vem_i_move_name move,
+                             int64_t count)
 {
     vem_status status = vem_i_divide_take(t, l, worth, move, count);
     const int32_t at = vem_i_path_find(t->selection->fits->path, t->model->clusters);
@@ -81,109 +60,11 @@ static vem_status keep(divider *t, loop *l, double worth, vem_i_move_name move,
     return status;
 }
 
-static int is_over(const divider *t)
-{
-    return t->run->watch->stop || vem_i_late(t->run);
-}
-
-/* Statistics of what is best now; clusters that were looked at are remembered. */
-static void look(divider *t, const double *seen, int32_t count)
+void vem_i_divide_look(divider *t, const double *seen, int32_t count)
 {
     vem_i_groups_read(t->run, t->parts, t->labels, t->model, &t->groups);
     for (int32_t c = 0; c < t->groups.count; c++)
         t->groups.seen[c] = seen && count == t->groups.count ? seen[c] : NAN;
-}
-
-/* The moves that were chosen, all or as many of them as make the objective better. 0:
- * none does. */
-static vem_status accept(divider *t, int64_t *made)
-{
-    vem_status status = VEM_OK;
-    /* Steps may drop a cluster again: not without end. */
-    const int lacks = t->groups.count < t->least && t->forced++ < MOST_FORCED + t->least;
-    const int forced = lacks || t->objective->tests;
-    *made = 0;
-    for (int64_t count = t->count; count > 0 && status == VEM_OK; count /= 2) {
-        vem_model *start = NULL;
-        loop l = {0};
-        vem_i_make_moves(t, count);
-        status =
-            vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->next, &start);
-        if (status == VEM_OK) {
-            vem_i_moved_labels(t, count, t->labels);
-            status = vem_i_divide_run(t, start, t->first, 0, &l);
-        }
-        vem_model_free(start);
-        const int32_t clusters = t->next.count;
-        const double worth = status == VEM_OK ? vem_i_divide_worth(t, &l) : -INFINITY;
-        /* What must be divided is, for as long as there are more clusters by it. */
-        const int more =
-            forced && worth > -INFINITY && l.attempt.model->clusters > t->groups.count;
-        const int better =
-            more || worth > t->free_energy + vem_i_divide_enough(t) / t->objective->total;
-        if (better) {
-            status = keep(t, &l, worth, name_of(t, count), count);
-            if (status == VEM_OK)
-                look(t, t->next.seen, clusters);
-            t->settled = 0;
-            *made = count;
-        }
-        vem_i_attempt_free(&l.attempt);
-        if (better || is_over(t))
-            break;
-    }
-    return status;
-}
-
-/* What is best, to the end of its steps: until no label changes, where rows are in one
- * cluster. */
-static vem_status settle(divider *t, int *changed)
-{
-    loop l = {0};
-    *changed = 0;
-    if (t->settled)
-        return VEM_OK;
-    vem_status status = vem_i_divide_run(t, t->model, t->labels, 1, &l);
-    const int32_t before = t->groups.count;
-    memcpy(t->next.seen, t->groups.seen, (size_t)before * sizeof(double));
-    const double worth = status == VEM_OK ? vem_i_divide_worth(t, &l) : -INFINITY;
-    if (worth > -INFINITY && (worth >= t->free_energy || t->objective->tests)) {
-        *changed = worth > t->free_energy + vem_i_divide_enough(t) / t->objective->total;
-        status = keep(t, &l, worth, VEM_I_MOVE_SETTLE, 0);
-        if (status == VEM_OK)
-            look(t, t->next.seen, before);
-    }
-    t->settled = 1;
-    vem_i_attempt_free(&l.attempt);
-    return status;
-}
-
-/* One round: the moves there are, or none. */
-static vem_status improve(divider *t, int64_t *made)
-{
-    vem_i_change *pairs = NULL;
-    int64_t count = 0;
-    int done = 1;
-    *made = 0;
-    vem_status status =
-        t->objective->tests ? VEM_OK : vem_i_price_pairs(t, &pairs, &count);
-    if (status == VEM_OK)
-        done = vem_i_price_divisions(t);
-    if (status == VEM_OK && done) {
-        for (int64_t k = 0; k < count && pairs[k].gain > 0 && t->count < t->capacity; k++)
-            t->moves[t->count++] = pairs[k];
-        if (vem_i_choose_moves(t) > 0)
-            status = accept(t, made);
-    }
-    while (status == VEM_OK && done && *made == 0 && count > 0 && !is_over(t)) {
-        done = vem_i_price_anew(t, pairs, count);
-        if (!done || t->count == 0)
-            break;
-        if (vem_i_choose_moves(t) > 0)
-            status = accept(t, made);
-    }
-    vem_i_free(pairs);
-    return status;
 }
 
 /* ---- where it begins ---- */
@@ -205,11 +86,11 @@ static vem_status begin(divider *t)
     if (status == VEM_OK)
         status = vem_i_divide_run(t, one, NULL, 0, &l);
     if (status == VEM_OK && l.attempt.steps > 0)
-        status = keep(t, &l, vem_i_divide_worth(t, &l), VEM_I_MOVE_NONE, 0);
+        status = vem_i_divide_keep(t, &l, vem_i_divide_worth(t, &l), VEM_I_MOVE_NONE, 0);
     vem_i_attempt_free(&l.attempt);
     vem_model_free(one);
     if (status == VEM_OK && t->model)
-        look(t, NULL, 0);
+        vem_i_divide_look(t, NULL, 0);
     return status;
 }
 
@@ -264,55 +145,64 @@ static vem_status enter(divider *t)
     if (r->status != VEM_OK)
         return r->status;
     memcpy(t->next.seen, t->groups.seen, (size_t)t->model->clusters * sizeof(double));
-    look(t, t->next.seen, t->model->clusters);
+    vem_i_divide_look(t, t->next.seen, t->model->clusters);
     vem_i_divide_check(r, t);
     if (r->status == VEM_OK)
         vem_i_checkpoint_resumed(k, t->steps > 1 ? t->steps : 1);
     return r->status;
 }
 
-/* Where items may be in several clusters: from what is best with one for each, which is
- * found sooner and misses less, as prices are exact there. */
-static vem_status soften(divider *t)
+/* The moves of a round, in the order in which they are tried, until there is something to price
+ * again. */
+static const vem_i_move *const round_moves[] = {&vem_i_move_split_join,
+                                                &vem_i_move_resplit, &vem_i_move_settle,
+                                                &vem_i_move_soften};
+
+static void try(divider *t, const vem_i_move *move)
 {
-    loop l = {0};
-    vem_path *path = t->selection->fits->path;
-    t->hard = 0;
-    vem_status status = vem_i_divide_run(t, t->model, t->labels, 0, &l);
-    if (status == VEM_OK && l.attempt.steps > 0) {
-        while (path->count > 0) /* of another kind */
-            vem_model_free(path->models[--path->count]);
-        status = keep(t, &l, vem_i_divide_worth(t, &l), VEM_I_MOVE_SOFTEN, 0);
-        if (status == VEM_OK)
-            look(t, NULL, 0);
-        t->settled = 0;
-        t->tried_count = 0;
+    double promised;
+    vem_i_move_try(&(vem_i_listed){move, t}, &promised);
+}
+
+static void run_round(divider *t)
+{
+    t->another = 0;
+    t->fresh = 1;
+    for (size_t k = 0; k < VEM_I_COUNT(round_moves); k++) {
+        if (t->status != VEM_OK || t->another || (k > 0 && vem_i_divide_is_over(t)))
+            break;
+        try(t, round_moves[k]);
     }
-    vem_i_attempt_free(&l.attempt);
-    return status;
+    vem_i_free(t->near);
+    t->near = NULL;
+    t->near_count = 0;
 }
 
 static vem_status run_rounds(divider *t)
 {
     vem_i_checkpoint *k = t->selection->fits->checkpoint;
-    vem_status status = VEM_OK;
-    int64_t made = 1;
-    int changed = 0;
-    while (status == VEM_OK && t->model && (made > 0 || changed) && !is_over(t)) {
+    t->another = 1;
+    while (t->status == VEM_OK && t->model && t->another && !vem_i_divide_is_over(t)) {
         if (k)
             vem_i_checkpoint_write(k, 1, record, t);
-        changed = 0;
-        status = improve(t, &made);
-        if (status == VEM_OK && made == 0 && !is_over(t))
-            status = settle(t, &changed);
-        if (status == VEM_OK && made == 0 && !changed && t->hard && !t->stays &&
-            !is_over(t)) {
-            status = soften(t);
-            changed = 1;
-        }
+        run_round(t);
     }
-    if (status == VEM_OK && k && t->model && !is_over(t))
+    if (t->status == VEM_OK && k && t->model && !vem_i_divide_is_over(t))
         vem_i_checkpoint_write(k, 1, record, t);
+    return t->status;
+}
+
+/* Rounds, and from what is beside the best where that is better than it, again. */
+static vem_status search(divider *t)
+{
+    vem_status status = run_rounds(t);
+    while (status == VEM_OK && t->model && !vem_i_divide_is_over(t)) {
+        t->another = 0;
+        try(t, &vem_i_move_beside);
+        if (t->status != VEM_OK || !t->another)
+            return t->status;
+        status = run_rounds(t);
+    }
     return status;
 }
 
@@ -328,24 +218,6 @@ vem_status vem_i_divide_try(divider *t, const vem_model *start)
         vem_i_divide_offer(t, &l.attempt.model, worth);
     vem_i_attempt_free(&l.attempt);
     return status;
-}
-
-/* From what was found beside the best. */
-static vem_status go_on(divider *t)
-{
-    loop l = {0};
-    vem_status status = vem_i_divide_run(t, t->better, t->better_labels, 0, &l);
-    const double worth = status == VEM_OK ? vem_i_divide_worth(t, &l) : -INFINITY;
-    vem_model_free(t->better);
-    t->better = NULL;
-    if (worth > t->free_energy)
-        status = keep(t, &l, worth, VEM_I_MOVE_BESIDE, 0);
-    t->settled = 0;
-    vem_i_attempt_free(&l.attempt);
-    if (status != VEM_OK)
-        return status;
-    look(t, NULL, 0); /* joins have used the groups up */
-    return run_rounds(t);
 }
 
 static divider divider_of(vem_i_selection *selection, vem_i_objective *objective)
@@ -385,14 +257,7 @@ vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
     if (status == VEM_OK)
         status = enter(&t);
     if (status == VEM_OK)
-        status = run_rounds(&t);
-    while (status == VEM_OK && t.model && t.again < MOST_AGAIN && !is_over(&t)) {
-        t.again++; /* as the state that is written meanwhile says */
-        status = vem_i_divide_beside(&t);
-        if (status != VEM_OK || !t.better)
-            break;
-        status = go_on(&t);
-    }
+        status = search(&t);
     if (status == VEM_OK && t.model)
         status = vem_i_divide_fewest(&t);
     if (status == VEM_OK && t.model && t.stays)
@@ -413,10 +278,10 @@ static vem_status begin_afresh(divider *t, vem_i_fit_afresh fit, int32_t cluster
                (a->model->clusters == clusters &&
                 (t->model->clusters < clusters || a->free_energy > t->free_energy)));
     if (*better)
-        status = keep(t, &l, a->free_energy, VEM_I_MOVE_NONE, 0);
+        status = vem_i_divide_keep(t, &l, a->free_energy, VEM_I_MOVE_NONE, 0);
     vem_i_attempt_free(a);
     if (status == VEM_OK && *better)
-        look(t, NULL, 0);
+        vem_i_divide_look(t, NULL, 0);
     return status;
 }
 
@@ -430,7 +295,7 @@ static vem_status reach(divider *t, vem_i_fit_afresh fit, int32_t clusters)
     for (int32_t c = 0; c < t->groups.count; c++)
         t->groups.seen[c] = NAN;
     vem_status status = run_rounds(t);
-    if (status == VEM_OK && far && !is_over(t))
+    if (status == VEM_OK && far && !vem_i_divide_is_over(t))
         status = begin_afresh(t, fit, clusters, &better);
     t->settled = t->settled && !better;
     if (status == VEM_OK && better)
@@ -451,7 +316,8 @@ vem_status vem_i_divide_into(vem_i_selection *selection, vem_i_objective *object
     t.least = t.most = numbers[0];
     if (status == VEM_OK)
         status = begin_afresh(&t, fit, numbers[0], &begun);
-    for (int64_t k = 0; status == VEM_OK && t.model && k < count && !is_over(&t); k++) {
+    for (int64_t k = 0;
+         status == VEM_OK && t.model && k < count && !vem_i_divide_is_over(&t); k++) {
         status = reach(&t, fit, numbers[k]);
         const int32_t at = vem_i_path_find(path, numbers[k]);
         const double now = vem_i_clock();

@@ -114,7 +114,7 @@ vem_status vem_i_divide_beside(vem_i_divider *t)
         status = vem_i_divide_best(t) ? add(t) : VEM_OK;
     memcpy(t->first, t->labels, (size_t)t->view->n * sizeof *t->first);
     for (int k = 0; status == VEM_OK && k < fewer && !done; k++) {
-        if (t->run->watch->stop || vem_i_late(t->run) || t->groups.count <= t->least)
+        if (vem_i_divide_is_over(t) || t->groups.count <= t->least)
             break;
         status = add_fewer(t, work, &done);
     }

@@ -51,7 +51,8 @@ static int cut_widest(vem_i_divider *t)
     }
     if (above == 0 || above == count)
         return 0;
-    t->moves[0] = (vem_i_change){.kind = VEM_I_DIVIDE, .a = cluster, .b = -1, .parts = 2};
+    t->moves[0] =
+        (vem_i_change){.kind = VEM_I_MOVE_SPLIT, .a = cluster, .b = -1, .parts = 2};
     vem_i_make_moves(t, 1);
     vem_i_moved_labels(t, 1, t->labels);
     return 1;
@@ -100,6 +101,21 @@ static vem_status divide_once(vem_i_divider *t)
     return status;
 }
 
+static int64_t make(void *state)
+{
+    vem_i_divider *t = state;
+    vem_i_groups_read(t->run, t->parts, t->labels, t->model, &t->groups);
+    if (!vem_i_divide_best(t) && !cut_widest(t))
+        return -1;
+    t->status = divide_once(t);
+    return t->status == VEM_OK ? 1 : -1;
+}
+
+/* It was asked for, and the objective may fall. */
+static const vem_i_move fill = {.name = VEM_I_MOVE_SPLIT,
+                                .when = VEM_I_BETWEEN_LOOPS,
+                                .make = make};
+
 /* The labels that its model gives. */
 static vem_status label(vem_i_divider *t)
 {
@@ -116,16 +132,15 @@ vem_status vem_i_divide_fewest(vem_i_divider *t)
     const int32_t ended = t->model->clusters;
     const int tests = t->objective->tests;
     int32_t before = 0;
-    vem_status status = VEM_OK;
     t->objective->tests = 0; /* the best division, not one that a test asks for */
     t->filling = 1;
-    while (status == VEM_OK && t->model->clusters < t->least &&
-           t->model->clusters > before && !t->run->watch->stop && !vem_i_late(t->run)) {
+    while (t->status == VEM_OK && t->model->clusters < t->least &&
+           t->model->clusters > before && !vem_i_divide_is_over(t)) {
+        double promised;
         before = t->model->clusters;
-        vem_i_groups_read(t->run, t->parts, t->labels, t->model, &t->groups);
-        if (vem_i_divide_best(t) || cut_widest(t))
-            status = divide_once(t);
+        vem_i_move_try(&(vem_i_listed){&fill, t}, &promised);
     }
+    vem_status status = t->status;
     if (status == VEM_OK && t->model->clusters > ended && vem_i_divide_alone(t))
         status = label(t);
     t->filling = 0;

@@ -22,7 +22,7 @@ vem_status vem_i_divide_finish(vem_i_divider *t)
     vem_i_divide_loop l = {0};
     fits->report->options.held = 1;
     const int32_t at = path->count > 0 ? chosen(t, path) : -1;
-    if (at < 0 || t->run->watch->stop || vem_i_late(t->run))
+    if (at < 0 || vem_i_divide_is_over(t))
         return VEM_OK;
     const int same = path->points[at].clusters == t->model->clusters;
     const vem_i_objective searched = *t->objective;

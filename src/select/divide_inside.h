@@ -4,18 +4,24 @@
 
 #include <math.h>
 
+#include "base/parallel.h"
 #include "select/divide.h"
 
-typedef enum vem_i_change_kind { VEM_I_DIVIDE, VEM_I_JOIN, VEM_I_ANEW } vem_i_change_kind;
-
-/* A move: a cluster divided, two joined, or two divided anew. */
+/* A change: a cluster divided (split), two joined (join), or two divided anew (resplit). Many of
+ * them are made at once, as a move (divide_moves.c). */
 typedef struct vem_i_change {
-    vem_i_change_kind kind;
-    int32_t a, b; /* clusters; b -1 where it is one */
+    vem_i_move_name kind; /* one of these */
+    int32_t a, b;         /* clusters; b -1 where it is one */
     int32_t parts;
     double gain;
     int64_t at; /* anew: its items and parts in the buffers */
 } vem_i_change;
+
+/* What a loop from a model finds (divide_loop.c). */
+typedef struct vem_i_divide_loop {
+    vem_i_attempt attempt;
+    vem_i_programme programme;
+} vem_i_divide_loop;
 
 typedef struct vem_i_divider {
     vem_i_run *run;
@@ -36,7 +42,18 @@ typedef struct vem_i_divider {
     vem_i_groups next;
     int32_t *first; /* n: the groups of the items there */
     int32_t *to; /* per cluster of the best: its group there; of divided ones the first */
-    /* Moves at hand. */
+    /* The round at hand (divide_moves.c). */
+    vem_status status;  /* of its moves, which cannot return one */
+    int fresh;          /* nothing was priced yet; then, */
+    int priced;         /* there was time to do all that was asked for */
+    vem_i_change *near; /* pairs, the best to join first */
+    int64_t near_count;
+    int must;    /* what was chosen is made if there are more clusters by it */
+    int another; /* there is something to look at again: a round follows */
+    vem_i_divide_loop found; /* from what was made, */
+    double worth;
+    int32_t clusters; /* that were there before its first step */
+    /* Changes at hand. */
     vem_i_change *moves;
     int64_t count, capacity;
     uint8_t *part;   /* n: of the items of the tour, by division */
@@ -86,13 +103,25 @@ void vem_i_divide_record(vem_i_record *record, vem_i_divider *t);
 /* Refuses labels that are not those of the model, when the groups are read. */
 void vem_i_divide_check(vem_i_record *record, const vem_i_divider *t);
 
-/* ---- Loops (divide_loop.c) ---- */
+/* ---- Rounds (divide.c) ---- */
 
-/* What a loop from a model finds. */
-typedef struct vem_i_divide_loop {
-    vem_i_attempt attempt;
-    vem_i_programme programme;
-} vem_i_divide_loop;
+static inline int vem_i_divide_is_over(const vem_i_divider *t)
+{
+    return t->run->watch->stop || vem_i_late(t->run);
+}
+/* The loop's result is the best so far, as vem_i_divide_take says, and it goes into the path. */
+vem_status vem_i_divide_keep(vem_i_divider *t, vem_i_divide_loop *l, double worth,
+                             vem_i_move_name move, int64_t count);
+/* Statistics of what is best now. seen: of so many clusters, which were looked at; or NULL. */
+void vem_i_divide_look(vem_i_divider *t, const double *seen, int32_t count);
+
+/* ---- Moves (divide_moves.c; divide_fewest.c) ---- */
+
+/* Their state is a vem_i_divider. */
+extern const vem_i_move vem_i_move_split_join, vem_i_move_resplit, vem_i_move_settle,
+    vem_i_move_soften, vem_i_move_beside;
+
+/* ---- Loops (divide_loop.c) ---- */
 
 /* first: the clusters of that model which the items are in, or hold first; or NULL. No
  * search can lose what is known by them. last: to the very end. */
@@ -103,7 +132,7 @@ vem_status vem_i_divide_run(vem_i_divider *t, const vem_model *start,
  * t->next, then. */
 double vem_i_divide_worth(vem_i_divider *t, const vem_i_divide_loop *l);
 
-/* The loop's result is the best so far; `count` moves of that name led to it. */
+/* The loop's result is the best so far; `count` changes by the move of that name led to it. */
 vem_status vem_i_divide_take(vem_i_divider *t, vem_i_divide_loop *l, double worth,
                              vem_i_move_name move, int64_t count);
 
@@ -126,7 +155,7 @@ int vem_i_price_anew(vem_i_divider *t, const vem_i_change *pairs, int64_t count)
 /* The better one first. */
 int vem_i_by_gain(const void *a, const void *b);
 
-/* ---- Moves (divide_make.c) ---- */
+/* ---- Changes (divide_make.c) ---- */
 
 /* Keeps of t->moves those that gain, of clusters that lie apart, the best first, within
  * the limits. Returns how many. */

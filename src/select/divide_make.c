@@ -16,8 +16,7 @@ int64_t vem_i_choose_moves(vem_i_divider *t)
     memset(t->touched, 0, (size_t)g->count);
     for (int64_t k = 0; k < t->count; k++) {
         const vem_i_change m = t->moves[k];
-        const int32_t after =
-            clusters - (m.b < 0 ? 1 : 2) + (m.kind == VEM_I_JOIN ? 1 : m.parts);
+        const int32_t after = clusters - (m.b < 0 ? 1 : 2) + m.parts;
         if ((!(m.gain > enough) && clusters >= t->least) || t->touched[m.a] ||
             (m.b >= 0 && t->touched[m.b]) || (after > t->most && after > clusters) ||
             (after < t->least && after < clusters))
@@ -32,17 +31,35 @@ int64_t vem_i_choose_moves(vem_i_divider *t)
     return kept;
 }
 
+/* The items of a change, with the parts that they come to. A join has none: moments are enough. */
+typedef struct parted {
+    const uint32_t *items;
+    const uint8_t *part;
+    int64_t n;
+} parted;
+
+static parted items_of(const vem_i_divider *t, const vem_i_change *m)
+{
+    const vem_i_groups *g = &t->groups;
+    const int64_t begin = g->tour.starts[m->a], n = vem_i_group_items(g, m->a);
+    if (m->kind == VEM_I_MOVE_SPLIT)
+        return (parted){g->tour.items + begin, t->part + begin, n};
+    if (m->kind == VEM_I_MOVE_RESPLIT)
+        return (parted){t->items + m->at, t->anew + m->at,
+                        n + vem_i_group_items(g, m->b)};
+    return (parted){0};
+}
+
 /* The groups of the parts of some items, appended. */
-static void append_parts(vem_i_divider *t, const uint32_t *items, const uint8_t *part,
-                         int64_t n, int32_t parts, const double *about)
+static void append_parts(vem_i_divider *t, parted s, int32_t parts, const double *about)
 {
     vem_i_groups *to = &t->next;
     uint32_t *list = to->tour.items; /* free until the groups are read again */
     for (int32_t p = 0; p < parts; p++) {
         int64_t count = 0;
-        for (int64_t i = 0; i < n; i++)
-            if (part[i] == p)
-                list[count++] = items[i];
+        for (int64_t i = 0; i < s.n; i++)
+            if (s.part[i] == p)
+                list[count++] = s.items[i];
         to->seen[to->count] = NAN;
         to->tallies[to->count] = vem_i_parts_gather(t->parts, list, count, about, 0,
                                                     vem_i_groups_at(to, to->count));
@@ -72,18 +89,12 @@ void vem_i_make_moves(vem_i_divider *t, int64_t count)
         }
     for (int64_t k = 0; k < count; k++) {
         const vem_i_change *m = &t->moves[k];
-        const double *about = vem_i_groups_at(g, m->a) + 1;
-        const int64_t begin = g->tour.starts[m->a];
+        const parted items = items_of(t, m);
         t->to[m->a] = to->count;
         if (m->b >= 0)
             t->to[m->b] = to->count;
-        if (m->kind == VEM_I_DIVIDE) {
-            append_parts(t, g->tour.items + begin, t->part + begin,
-                         vem_i_group_items(g, m->a), m->parts, about);
-        } else if (m->kind == VEM_I_ANEW) {
-            append_parts(t, t->items + m->at, t->anew + m->at,
-                         vem_i_group_items(g, m->a) + vem_i_group_items(g, m->b),
-                         m->parts, about);
+        if (items.n > 0) {
+            append_parts(t, items, m->parts, vem_i_groups_at(g, m->a) + 1);
         } else {
             vem_i_moments_join(t->objective->family, t->objective->d,
                                vem_i_groups_at(g, m->a), vem_i_groups_at(g, m->b),
@@ -93,27 +104,14 @@ void vem_i_make_moves(vem_i_divider *t, int64_t count)
     }
 }
 
-static void name_parts(vem_i_divider *t, const uint32_t *items, const uint8_t *part,
-                       int64_t n, int32_t first)
-{
-    for (int64_t i = 0; i < n; i++)
-        t->first[items[i]] = first + part[i];
-}
-
 void vem_i_moved_labels(vem_i_divider *t, int64_t count, const int32_t *labels)
 {
-    const vem_i_groups *g = &t->groups;
     for (int64_t i = 0; i < t->view->n; i++)
         t->first[i] = t->to[labels[i]];
     for (int64_t k = 0; k < count; k++) {
-        const vem_i_change *m = &t->moves[k];
-        const int64_t begin = g->tour.starts[m->a];
-        if (m->kind == VEM_I_DIVIDE)
-            name_parts(t, g->tour.items + begin, t->part + begin,
-                       vem_i_group_items(g, m->a), t->to[m->a]);
-        else if (m->kind == VEM_I_ANEW)
-            name_parts(t, t->items + m->at, t->anew + m->at,
-                       vem_i_group_items(g, m->a) + vem_i_group_items(g, m->b),
-                       t->to[m->a]);
+        const parted s = items_of(t, &t->moves[k]);
+        const int32_t first = t->to[t->moves[k].a];
+        for (int64_t i = 0; i < s.n; i++)
+            t->first[s.items[i]] = first + s.part[i];
     }
 }

@@ -85,7 +85,7 @@ int vem_i_price_divisions(vem_i_divider *t)
         const double mass = vem_i_groups_at(g, c)[0];
         if (vem_i_group_items(g, c) < 2 || fabs(mass - g->seen[c]) <= CHANGED * mass)
             continue;
-        t->moves[t->count++] = (vem_i_change){.kind = VEM_I_DIVIDE, .a = c, .b = -1};
+        t->moves[t->count++] = (vem_i_change){.kind = VEM_I_MOVE_SPLIT, .a = c, .b = -1};
     }
     if (!price_all(t, price_division))
         return 0;
@@ -160,7 +160,7 @@ static void price_joins(void *arg, int64_t cluster, int thread)
     for (int32_t k = 0; k < (all ? ALL_PAIRS : NEAR); k++) {
         vem_i_change *m =
             p->list + (all ? (int64_t)c * ALL_PAIRS : (int64_t)c * NEAR) + k;
-        *m = (vem_i_change){.kind = VEM_I_JOIN, .a = -1};
+        *m = (vem_i_change){.kind = VEM_I_MOVE_JOIN, .a = -1, .parts = 1};
         if (k >= rows)
             continue;
         const int32_t o = all ? k : near[k];
@@ -249,7 +249,7 @@ int vem_i_price_anew(vem_i_divider *t, const vem_i_change *pairs, int64_t count)
             break;
         if (was_tried(t, key) || n < 2)
             continue;
-        t->moves[t->count++] = (vem_i_change){.kind = VEM_I_ANEW,
+        t->moves[t->count++] = (vem_i_change){.kind = VEM_I_MOVE_RESPLIT,
                                               .a = pairs[k].a,
                                               .b = pairs[k].b,
                                               .at = at};
