@@ -26,6 +26,7 @@ ROWS = [
     ["em"],
     ["moves"],
     ["metrics"],
+    ["use"],
     ["fit"],
     ["select"],
     ["api"],

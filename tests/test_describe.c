@@ -5,8 +5,8 @@
 
 #include <float.h>
 
-#include "api/overlap.h"
 #include "model/contract.h"
+#include "model/overlap.h"
 
 enum { N = 240, D = 4, C = 5 };
 

@@ -5,7 +5,6 @@
 
 #include "api/advice.h"
 #include "api/agglomerate.h"
-#include "api/assign.h"
 #include "api/fitting.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -14,6 +13,7 @@
 #include "select/abc.h"
 #include "select/linkage.h"
 #include "select/select.h"
+#include "use/assign.h"
 
 enum { DEFAULT_LEAVES = 2000 };
 

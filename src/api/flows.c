@@ -6,11 +6,11 @@
  * labels are a and then b. */
 #include "model/flows.h"
 
-#include "api/assign.h"
 #include "base/memory.h"
 #include "base/structs.h"
 #include "base/whole.h"
 #include "data/sample_rows.h"
+#include "use/assign.h"
 
 enum { MIXTURES = 12, ROWS = 20000, FEWEST = 1024, MOST_VALUES = 1 << 24 };
 

@@ -8,13 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/assign.h"
 #include "api/fitting.h"
 #include "base/memory.h"
 #include "base/structs.h"
 #include "data/points.h"
 #include "io/io.h"
 #include "model/family.h"
+#include "use/assign.h"
 
 enum {
     LEVELS_MAX = 8,

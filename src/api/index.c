@@ -2,8 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/assign.h"
-#include "api/means_alone.h"
 #include "base/memory.h"
 #include "base/structs.h"
 #include "data/unit.h"
@@ -12,6 +10,8 @@
 #include "metrics/neighbors.h"
 #include "model/family.h"
 #include "model/units.h"
+#include "use/assign.h"
+#include "use/means_alone.h"
 
 enum { NEIGHBORS = 10 };
 

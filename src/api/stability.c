@@ -13,13 +13,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/assign.h"
 #include "api/select.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/rng.h"
 #include "base/structs.h"
 #include "data/sample_rows.h"
+#include "use/assign.h"
 
 /* Rows whose labels are compared: where the error of an ARI is below 0.01. Fewer of very
  * many values. */

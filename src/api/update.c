@@ -6,12 +6,12 @@
  * to new rows between two places, and then divided, may end at either.) */
 #include <math.h>
 
-#include "api/assign.h"
 #include "api/fitting.h"
-#include "api/means_alone.h"
 #include "base/memory.h"
 #include "fit/presets.h"
 #include "fit/report.h"
+#include "use/assign.h"
+#include "use/means_alone.h"
 
 enum { SWAPS = 20 }; /* rounds */
 

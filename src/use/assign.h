@@ -1,6 +1,7 @@
-/* What the two ways to assign share. */
-#ifndef VEM_API_ASSIGN_H
-#define VEM_API_ASSIGN_H
+/* The most probable clusters of rows: by a scan (assign.c), by a guided search whose recall is measured
+ * (assign_guided.c), and a second list for each row (assign_spill.c). */
+#ifndef VEM_USE_ASSIGN_H
+#define VEM_USE_ASSIGN_H
 
 #include "metrics/chunks.h"
 
@@ -11,7 +12,7 @@ typedef struct vem_i_assign {
     double *probabilities; /* n x top or NULL */
 } vem_i_assign;
 
-/* vem_assign_guided, within another verb. */
+/* Options are checked, and the report, which may be NULL, is filled in. */
 vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
                                const vem_data *data, const vem_assign_options *options,
                                int32_t *clusters, double *probabilities,
@@ -21,10 +22,10 @@ vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
 vem_status vem_i_assign_each(vem_i_run *run, const vem_model *model, const vem_data *data,
                              const vem_assign_options *options, int32_t *clusters,
                              vem_i_chunk_fn then, void *arg);
-/* Several processes have assigned their chunks: the first one gets all (processes.c). */
+/* Several processes have assigned their chunks: the first one gets all (assign_gather.c). */
 vem_status vem_i_assign_gather(vem_i_run *run, const vem_data *data,
                                const vem_i_assign *out);
-/* vem_assign_spill, within another verb. */
+/* Two clusters of each row, and squares of the distances from them (or NULL). */
 vem_status vem_i_assign_spill(vem_i_run *run, const vem_model *model,
                               const vem_data *data, double lambda,
                               vem_precision precision, int32_t *clusters,

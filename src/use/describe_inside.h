@@ -1,6 +1,6 @@
-/* What `describe` knows on its way: columns, clusters, rows (describe.c, describe_rows.c). */
-#ifndef VEM_API_DESCRIBE_H
-#define VEM_API_DESCRIBE_H
+/* What is known on the way: columns, clusters, rows (describe.c, describe_rows.c). */
+#ifndef VEM_USE_DESCRIBE_INSIDE_H
+#define VEM_USE_DESCRIBE_INSIDE_H
 
 #include "data/data.h"
 #include "model/model.h"

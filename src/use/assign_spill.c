@@ -1,4 +1,4 @@
-/* A second list for each row: vem_assign_spill.
+/* A second list for each row.
  *
  * A row x in the list of its nearest mean c1 alone is lost to a query that does not look there.
  * By a second list c2 it is found from another side, and that helps as far as the two fail for
@@ -16,12 +16,12 @@
  * of rows at a time. */
 #include <math.h>
 
-#include "api/assign.h"
-#include "api/means_alone.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/residence.h"
 #include "model/family.h"
+#include "use/assign.h"
+#include "use/means_alone.h"
 
 enum { NEAR = 32, ROWS_PER_TASK = 1024 };
 static const double LAMBDA_MOST = 1e6;
@@ -155,14 +155,4 @@ vem_status vem_i_assign_spill(vem_i_run *run, const vem_model *model,
     vem_model_free(balls);
     vem_i_free(list);
     return status;
-}
-
-vem_status vem_assign_spill(vem_ctx *ctx, const vem_model *model, const vem_data *data,
-                            double lambda, vem_precision precision, int32_t *clusters,
-                            double *squares)
-{
-    VEM_I_NEED(ctx, ctx, model, data, clusters);
-    vem_i_verb verb;
-    return vem_i_assign_spill(vem_i_begin(ctx, &verb), model, data, lambda, precision,
-                              clusters, squares);
 }

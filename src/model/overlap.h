@@ -1,6 +1,6 @@
 /* How much two clusters have in common. */
-#ifndef VEM_API_OVERLAP_H
-#define VEM_API_OVERLAP_H
+#ifndef VEM_MODEL_OVERLAP_H
+#define VEM_MODEL_OVERLAP_H
 
 #include "model/model.h"
 

@@ -1,10 +1,10 @@
-/* Moments and exemplars of the rows that `describe` looks at. Sparse rows are never written out:
+/* Moments and exemplars of rows. Sparse rows are never written out:
  * with W the mass of all rows and W_j of those that have a value in column j,
  *
  *     sum_i w_i (x_ij - m_j)^2       = sum over the values there are + (W - W_j) m_j^2
  *     sum_j (x_ij - mu_j)^2 / v_j    = sum_j mu_j^2 / v_j
  *                                      + sum over the values there are of ((x - mu)^2 - mu^2) / v. */
-#include "api/describe.h"
+#include "use/describe_inside.h"
 
 #include "base/memory.h"
 #include "base/residence.h"

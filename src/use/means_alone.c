@@ -1,5 +1,5 @@
 /* A model of which only the means are left. */
-#include "api/means_alone.h"
+#include "use/means_alone.h"
 
 #include <math.h>
 #include <string.h>

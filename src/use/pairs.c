@@ -1,5 +1,5 @@
 /* A hash table with open addressing, at most half full. */
-#include "api/pairs.h"
+#include "use/pairs.h"
 
 #include "base/memory.h"
 

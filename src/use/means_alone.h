@@ -1,6 +1,6 @@
 /* The means of a model and nothing else: whoever goes by it goes by the nearest of them. */
-#ifndef VEM_API_MEANS_ALONE_H
-#define VEM_API_MEANS_ALONE_H
+#ifndef VEM_USE_MEANS_ALONE_H
+#define VEM_USE_MEANS_ALONE_H
 
 #include "model/model.h"
 

@@ -29,13 +29,13 @@
  *      (0.3 + 0.011 D) ns. */
 #include <math.h>
 
-#include "api/assign.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/structs.h"
 #include "base/whole.h"
 #include "comm/comm.h"
 #include "search/guided.h"
+#include "use/assign.h"
 
 /* Rows of the sample: a share of all, within bounds; and for a share of 1 - R that may be
  * missed at least LEAST / (1 - R), where one miss is not yet too many, and no more than
@@ -420,16 +420,4 @@ vem_status vem_i_assign_each(vem_i_run *run, const vem_model *model, const vem_d
 {
     const guide g = {.out = {.clusters = clusters}, .then = then, .then_arg = arg};
     return assign(run, model, data, options, g, NULL);
-}
-
-vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_data *data,
-                             const vem_assign_options *options, int32_t *clusters,
-                             double *probabilities, vem_assign_report *report)
-{
-    VEM_I_NEED(ctx, ctx, model, data, options, clusters);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
-    vem_i_comm_join(run);
-    return vem_i_assign_guided(run, model, data, options, clusters, probabilities,
-                               report);
 }

@@ -1,6 +1,6 @@
 /* Sums by pairs of clusters, of which few of all C^2 occur. */
-#ifndef VEM_API_PAIRS_H
-#define VEM_API_PAIRS_H
+#ifndef VEM_USE_PAIRS_H
+#define VEM_USE_PAIRS_H
 
 #include "base/run.h"
 

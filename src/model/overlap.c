@@ -5,7 +5,7 @@
  *
  * which is 1 for equal clusters and 0 for disjoint ones (diagonals of full covariances with
  * more than FULL_MOST columns). Families of counts have their own (model/counts.h). */
-#include "api/overlap.h"
+#include "model/overlap.h"
 
 #include <math.h>
 #include <string.h>
