@@ -9,6 +9,7 @@
 #include "metrics/index.h"
 #include "metrics/neighbors.h"
 #include "model/family.h"
+#include "model/middle.h"
 #include "model/units.h"
 #include "use/assign.h"
 #include "use/means_alone.h"

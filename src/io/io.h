@@ -219,6 +219,9 @@ int vem_i_npz_is_tree(const vem_i_npz *npz);
 int vem_i_npz_is_stats(const vem_i_npz *npz);
 /* As vem_stats_read, for use inside a verb that has begun. */
 vem_status vem_i_stats_read(vem_i_run *run, const char *path, vem_stats **stats);
+/* The sum of at least one file, each of which is read twice, in an order that is that of their sums. */
+vem_status vem_i_stats_merge(vem_i_run *run, const char *const *paths, int64_t count,
+                             vem_stats **stats);
 /* As vem_labels_read, likewise. */
 vem_status vem_i_labels_read(vem_i_run *run, const char *path, int64_t **labels,
                              int64_t *n);

@@ -25,12 +25,6 @@ vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_da
                             vem_precision precision, const char *phase, int passes,
                             vem_i_chunk_fn work, void *arg);
 
-/* The middle of the model's means (d values), which a few clusters cannot move: near where
- * the data are, and the origin of the view of every chunk. */
-void vem_i_model_center(const vem_model *model, double *origin);
-/* How far rows of this model lie from there, in the column where they lie farthest. */
-vem_status vem_i_model_extent(vem_i_run *run, const vem_model *model, double *extent);
-
 /* As vem_score, for use inside a verb that has begun. */
 vem_status vem_i_score(vem_i_run *run, const vem_model *model, const vem_data *data,
                        int32_t held, vem_precision precision, vem_scores *scores);

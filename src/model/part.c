@@ -172,6 +172,10 @@ void vem_i_part_join(vem_stats *part, int32_t c, const double *from, const doubl
 vem_status vem_i_part_add(vem_i_run *run, vem_stats *to, const vem_stats *from)
 {
     int64_t rows, used, pairs, parts;
+    char why[256];
+    if (vem_i_part_differ(to, from, why, sizeof why))
+        return vem_i_fail(run, VEM_BAD_OPTION, "These statistics do not add up: %s.",
+                          why);
     if (__builtin_add_overflow(to->rows, from->rows, &rows) ||
         __builtin_add_overflow(to->rows_used, from->rows_used, &used) ||
         __builtin_add_overflow(to->pairs, from->pairs, &pairs) ||
@@ -248,6 +252,20 @@ uint64_t vem_i_part_digest(const vem_stats *part)
 }
 
 /* ---- soundness ---- */
+
+uint64_t vem_i_part_fingerprint(const vem_stats *stats)
+{
+    const uint64_t words[] = {vem_i_model_digest(stats->model),
+                              (uint64_t)stats->prior,
+                              (uint64_t)stats->search,
+                              (uint64_t)stats->precision,
+                              (uint64_t)stats->held,
+                              (uint64_t)stats->marks.of};
+    uint64_t sum = vem_i_mix(1, words, sizeof words);
+    sum = vem_i_mix(sum, &stats->floor, sizeof stats->floor);
+    return vem_i_mix(sum, stats->marks.list,
+                     (size_t)stats->marks.count * sizeof *stats->marks.list);
+}
 
 int vem_i_part_is_sound(const vem_stats *part)
 {

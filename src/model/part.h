@@ -37,7 +37,7 @@ vem_status vem_i_part_new(vem_i_run *run, vem_model *model, vem_stats **part);
  * were made; differ: also by what both hold. */
 int vem_i_part_unlike(const vem_stats *a, const vem_stats *b, char *why, size_t size);
 int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t size);
-/* to += from, of parts that do not differ. */
+/* to += from, or a sentence why that is no sum. */
 vem_status vem_i_part_add(vem_i_run *run, vem_stats *to, const vem_stats *from);
 /* Adds `from`, a cluster's moments (as in stats.h) about `about` (d values, units of the data)
  * to cluster c. Moments about two places become moments about the mean of all. work:
@@ -50,6 +50,10 @@ int vem_i_part_moved(const vem_stats *part);
 /* A number that all arrays of the model go into, and one of the sums. */
 uint64_t vem_i_model_digest(const vem_model *model);
 uint64_t vem_i_part_digest(const vem_stats *part);
+/* One of the model, of how the step was made, and of the rows. */
+uint64_t vem_i_part_fingerprint(const vem_stats *part);
+/* The model after the M-step (part_next.c), in the units of the data. There is some mass. */
+vem_status vem_i_part_next(vem_i_run *run, const vem_stats *part, vem_model **model);
 /* Every sum is finite, no mass or variance is negative, and the masses add up to the whole. */
 int vem_i_part_is_sound(const vem_stats *part);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "data/unit.h"
-#include "metrics/chunks.h"
 #include "model/family.h"
+#include "model/middle.h"
 
 /* Costs are squares divided by it: by 1, or a power of four, which changes no digit. */
 static double size_of(double extent)

@@ -16,9 +16,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "metrics/chunks.h"
+#include "data/unit.h"
 #include "model/evidence.h"
 #include "model/family.h"
+#include "model/middle.h"
 #include "model/part.h"
 #include "model/units.h"
 
@@ -235,23 +236,18 @@ static vem_status maximize(vem_i_run *run, next *n)
     return status;
 }
 
-vem_status vem_stats_next(vem_ctx *ctx, const vem_stats *stats, vem_model **model)
+vem_status vem_i_part_next(vem_i_run *run, const vem_stats *stats, vem_model **model)
 {
-    VEM_I_NEED(ctx, ctx, stats, model);
-    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
-    if (!(stats->mass > 0))
-        return vem_i_fail(run, VEM_BAD_DATA,
-                          "The statistics are of no mass: there is nothing to fit.");
     next n = {.from = stats};
     vem_model *made = NULL;
     vem_status status = maximize(run, &n);
     /* Statistics from a file may say anything: the model is checked as one from a file. */
     if (status == VEM_OK)
         status =
-            vem_model_new(ctx, n.model->family->kind, n.model->clusters, n.model->d,
+            vem_model_new(run->ctx, n.model->family->kind, n.model->clusters, n.model->d,
                           n.model->means, n.model->weights, n.model->variances, &made);
     if (status == VEM_OK && n.model->scale)
-        status = vem_model_set_scale(ctx, made, n.model->scale);
+        status = vem_model_set_scale(run->ctx, made, n.model->scale);
     vem_model_free(n.model);
     vem_i_scorer_free(&n.scorer);
     vem_i_stats_free(&n.sums);
