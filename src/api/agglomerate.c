@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/advice.h"
 #include "api/agglomerate.h"
 #include "api/fitting.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/structs.h"
+#include "fit/advice.h"
 #include "fit/presets.h"
 #include "select/abc.h"
 #include "select/linkage.h"

@@ -2,16 +2,16 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "api/advice.h"
-#include "api/columns.h"
 #include "api/fit_repeats.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/plain.h"
 #include "data/together.h"
+#include "fit/advice.h"
 #include "fit/processes.h"
 #include "metrics/gap.h"
 #include "metrics/measure.h"
+#include "model/columns.h"
 #include "model/units.h"
 
 typedef vem_i_fitting fit;

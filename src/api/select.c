@@ -4,17 +4,17 @@
 
 #include <string.h>
 
-#include "api/advice.h"
-#include "api/columns.h"
 #include "api/fitting.h"
 #include "base/memory.h"
 #include "base/structs.h"
 #include "comm/comm.h"
 #include "data/sample.h"
+#include "fit/advice.h"
 #include "fit/cells_plan.h"
 #include "fit/presets.h"
 #include "fit/resolve.h"
 #include "metrics/chunks.h"
+#include "model/columns.h"
 #include "model/units.h"
 
 /* Clusters, where the caller leaves it open: as many as have so many rows for each

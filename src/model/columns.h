@@ -1,6 +1,6 @@
 /* What a model knows of its columns after a fit. */
-#ifndef VEM_API_COLUMNS_H
-#define VEM_API_COLUMNS_H
+#ifndef VEM_MODEL_COLUMNS_H
+#define VEM_MODEL_COLUMNS_H
 
 #include "data/points.h"
 #include "model/model.h"

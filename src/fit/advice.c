@@ -5,7 +5,7 @@
  * of its mean over pairs of rows. Where one column has nearly all of it, or a few of many, the
  * clusters are those of these columns alone: rarely what was meant when columns have units of
  * their own. The variances are known from the view; nothing is computed twice. */
-#include "api/advice.h"
+#include "fit/advice.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "api/columns.h"
+#include "model/columns.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* What a person may want to know of the columns before trusting a fit. */
-#ifndef VEM_API_ADVICE_H
-#define VEM_API_ADVICE_H
+#ifndef VEM_FIT_ADVICE_H
+#define VEM_FIT_ADVICE_H
 
 #include "data/data.h"
 #include "data/view.h"
