@@ -242,3 +242,30 @@ vem_status vem_i_index_probe(vem_i_run *run, vem_index *index, const int32_t *la
     vem_i_free_rooms(rooms, VEM_I_COUNT(rooms));
     return status;
 }
+
+vem_index_point vem_i_index_between(const vem_index *index, double rows)
+{
+    const vem_index_point *p = index->points;
+    int32_t g = 0;
+    while (g < index->count && p[g].scanned < rows)
+        g++;
+    if (g == index->count || (g == 0 && p[0].scanned > rows))
+        return (vem_index_point){sizeof *p, NAN, NAN, NAN, NAN};
+    const vem_index_point low = p[g > 0 ? g - 1 : 0], high = p[g];
+    const double by = high.scanned > low.scanned
+                          ? (rows - low.scanned) / (high.scanned - low.scanned)
+                          : 0;
+    return (vem_index_point){.size = sizeof *p,
+                             .probes = low.probes + by * (high.probes - low.probes),
+                             .scanned = rows,
+                             .scanned_p99 = low.scanned_p99 +
+                                            by * (high.scanned_p99 - low.scanned_p99),
+                             .recall = low.recall + by * (high.recall - low.recall)};
+}
+
+void vem_index_free(vem_index *index)
+{
+    if (index)
+        vem_i_free(index->points);
+    vem_i_free(index);
+}

@@ -20,5 +20,7 @@ vem_status vem_i_index_new(vem_i_run *run, const int32_t *labels, int64_t rows,
 vem_status vem_i_index_probe(vem_i_run *run, vem_index *index, const int32_t *labels,
                              const vem_view *queries, const vem_model *means,
                              const int64_t *neighbors);
+/* Where a query scans so many rows, between two points; NAN beyond them. */
+vem_index_point vem_i_index_between(const vem_index *index, double rows);
 
 #endif

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "api/agglomerate.h"
-#include "api/fitting.h"
 #include "base/memory.h"
 #include "base/residence.h"
+#include "data/pass.h"
+#include "select/tree_grow.h"
 
 enum { MOST_LEAVES = 1000000000 };
 
@@ -44,7 +44,7 @@ static uint64_t tree_bytes(const vem_i_growing *g, int64_t leaves)
     d.groups = leaves < data->n ? (int32_t)leaves : 0;
     vem_status status = vem_i_leaves_new(&dry, &view, NULL, d.groups, &d.leaves);
     if (status == VEM_OK)
-        vem_i_grow_tree(&d);
+        vem_i_tree_grow(&d);
     vem_dendrogram_free(d.tree);
     vem_i_leaves_free(&d.leaves);
     return bytes + (d.groups ? (uint64_t)data->n * sizeof *g->labels : 0);
@@ -132,7 +132,7 @@ static vem_status refuse(const vem_i_growing *g, int64_t leaves, double bytes,
                       vem_bytes_print((double)allowed, have), advice);
 }
 
-vem_status vem_i_agglomerate_plan(const vem_i_growing *g)
+vem_status vem_i_tree_plan(const vem_i_growing *g)
 {
     vem_i_run *run = g->run;
     if (g->data->sparse.starts) /* before what it would take */

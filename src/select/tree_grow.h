@@ -1,7 +1,6 @@
-/* A tree that grows: the verb `agglomerate` (agglomerate.c), and what it will take
- * (agglomerate_plan.c). */
-#ifndef VEM_API_AGGLOMERATE_H
-#define VEM_API_AGGLOMERATE_H
+/* A tree of merges that grows (tree_grow.c), and what it will take (tree_grow_plan.c). */
+#ifndef VEM_SELECT_TREE_GROW_H
+#define VEM_SELECT_TREE_GROW_H
 
 #include "data/points.h"
 #include "model/dendrogram.h"
@@ -23,12 +22,14 @@ typedef struct vem_i_growing {
     double began;
 } vem_i_growing;
 
+/* The rows as points, and the leaves: rows, or the groups that `labels` say. */
+vem_status vem_i_tree_load(vem_i_growing *growing);
 /* From the leaves to the whole tree. Under a run that counts (base/memory.h): what that
  * takes, and nothing is made. */
-vem_status vem_i_grow_tree(vem_i_growing *growing);
+vem_status vem_i_tree_grow(vem_i_growing *growing);
 
 /* What it will take is told, and refused where there is less. */
-vem_status vem_i_agglomerate_plan(const vem_i_growing *growing);
+vem_status vem_i_tree_plan(const vem_i_growing *growing);
 
 /* Rows are put into groups first? */
 static inline int vem_i_is_grouped(const vem_i_growing *growing)
