@@ -2,12 +2,9 @@
  * done next. How parts meet is said in comm/files.c. */
 #include "vem/parts.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/ctx.h"
 #include "comm/files.h"
@@ -84,42 +81,6 @@ vem_status vem_parts_end(vem_ctx *ctx, const vem_parts_options *options,
 
 /* ---- what is to be done ---- */
 
-/* Is all there that this file names, one in a line? */
-static int has_awaited(const char *folder, FILE *file)
-{
-    char name[128];
-    int all = 1;
-    while (all && fgets(name, sizeof name, file)) {
-        name[strcspn(name, "\n")] = '\0';
-        all = vem_i_files_has(folder, name);
-    }
-    return all;
-}
-
-static vem_part_state state_of(const char *folder, int rank, char *sentence, size_t size)
-{
-    char path[VEM_I_PATH];
-    vem_i_part_path(folder, VEM_I_PART_DONE, rank, path);
-    if (access(path, F_OK) == 0)
-        return VEM_PART_DONE;
-    vem_i_part_path(folder, VEM_I_PART_FAILED, rank, path);
-    FILE *file = fopen(path, "re");
-    if (file) {
-        const size_t got = size && !*sentence ? fread(sentence, 1, size - 1, file) : 0;
-        if (got > 0)
-            sentence[got] = '\0';
-        fclose(file);
-        return VEM_PART_FAILED;
-    }
-    vem_i_part_path(folder, VEM_I_PART_AWAITS, rank, path);
-    file = fopen(path, "re");
-    if (!file) /* never called, or lost */
-        return VEM_PART_CALL;
-    const int all = has_awaited(folder, file);
-    fclose(file);
-    return all ? VEM_PART_CALL : VEM_PART_WAITS;
-}
-
 vem_status vem_parts_look(vem_ctx *ctx, const char *folder, int32_t parts,
                           vem_part_state *states, char *sentence, size_t size)
 {
@@ -135,7 +96,7 @@ vem_status vem_parts_look(vem_ctx *ctx, const char *folder, int32_t parts,
     if (size > 0)
         *sentence = '\0';
     for (int p = 0; p < parts; p++) {
-        states[p] = state_of(folder, p, sentence, size);
+        states[p] = vem_i_files_state(folder, p, sentence, size);
         may += states[p] == VEM_PART_CALL;
         wait += states[p] == VEM_PART_WAITS;
     }
@@ -149,7 +110,6 @@ vem_status vem_parts_look(vem_ctx *ctx, const char *folder, int32_t parts,
 vem_status vem_parts_clear(vem_ctx *ctx, const char *folder, int32_t parts, int all)
 {
     VEM_I_NEED(ctx, ctx, folder);
-    char path[VEM_I_PATH];
     const vem_parts_options o = {.size = sizeof o,
                                  .folder = folder,
                                  .part = 1,
@@ -157,18 +117,6 @@ vem_status vem_parts_clear(vem_ctx *ctx, const char *folder, int32_t parts, int 
     const vem_status status = check(ctx, &o);
     if (status != VEM_OK)
         return status;
-    for (int p = 0; p < parts; p++) {
-        vem_i_part_path(folder, VEM_I_PART_FAILED, p, path);
-        unlink(path);
-    }
-    DIR *listing = all ? opendir(folder) : NULL;
-    for (const struct dirent *e; listing && (e = readdir(listing));) {
-        if (!vem_i_part_is_file(e->d_name) || strncmp(e->d_name, "done.", 5) == 0)
-            continue;
-        snprintf(path, sizeof path, "%.3800s/%.255s", folder, e->d_name);
-        unlink(path);
-    }
-    if (listing)
-        closedir(listing);
+    vem_i_files_clear(folder, parts, all);
     return VEM_OK;
 }

@@ -13,14 +13,9 @@
 #include "fit/cells_plan.h"
 #include "fit/presets.h"
 #include "fit/resolve.h"
-#include "metrics/chunks.h"
 #include "model/columns.h"
 #include "model/units.h"
-
-/* Clusters, where the caller leaves it open: as many as have so many rows for each
- * column, no more than this, or than this many bytes of one matrix each; but not fewer
- * than that. */
-enum { ROWS_EACH = 4, MOST = 10000, BYTES = 1 << 26, FEWEST = 20 };
+#include "select/held_out.h"
 
 /* The evidence of a covariance matrix is that of its prior until there are so many rows
  * for each column: noise of fewer falls into clusters, and of more does not
@@ -28,37 +23,6 @@ enum { ROWS_EACH = 4, MOST = 10000, BYTES = 1 << 26, FEWEST = 20 };
 enum { ROWS_FOR_MATRICES = 5, ROWS_FOR_ANY = 20 };
 
 /* ---- before ---- */
-
-/* What a coreset or cells of the caller's leave of a number that he leaves open. */
-static int64_t within_items(const vem_options *o, const vem_data *data, int64_t most)
-{
-    int64_t rows = data->n;
-    if (o->coreset != VEM_AUTO && o->coreset < rows)
-        rows = o->coreset;
-    most = most < rows ? most : rows;
-    if (o->cells > 0 && o->cells < rows && vem_i_clusters_of_cells(o->cells) < most)
-        most = vem_i_clusters_of_cells(o->cells);
-    return most;
-}
-
-static int32_t most_of(const vem_options *o, const vem_select_options *s,
-                       const vem_data *data)
-{
-    const vem_i_select_type *method = vem_i_select_type_of((int)s->method);
-    const int64_t columns = (int64_t)data->d + 1,
-                  room = BYTES / (int64_t)sizeof(double) / columns / columns;
-    int64_t most = data->n / (ROWS_EACH * columns);
-    if (s->numbers)
-        return s->numbers[s->number_count - 1];
-    most = most < room ? most : room;
-    most = most < FEWEST ? FEWEST : most > MOST ? MOST : most;
-    most = s->max_clusters ? s->max_clusters
-                           : within_items(o, data, method->most ? method->most : most);
-    if (most < s->min_clusters)
-        most = s->min_clusters;
-    return (int32_t)(most < data->n ? most
-                                    : data->n); /* a path is as long as it can be */
-}
 
 /* Cells are taken where a fit of as many clusters of the same family takes them: what a step
  * over all rows costs, and what cells do not see, is the same for both. */
@@ -243,59 +207,6 @@ static vem_status choose(vem_i_fitting *f)
     return status == VEM_OK ? finish_models(f) : status;
 }
 
-/* ---- rows that are held out ---- */
-
-/* All rows are there twice: with the weights of those that are fitted, and of the
- * others. */
-typedef struct held_out {
-    vem_data fitted, others;
-    double *weights; /* 2 n */
-} held_out;
-
-static vem_status hold_out(vem_i_run *run, const vem_data *data, double share,
-                           uint64_t seed, held_out *h)
-{
-    const size_t n = (size_t)data->n;
-    int64_t size = (int64_t)((1 - share) * (double)data->n);
-    vem_i_sample sample = {0};
-    *h = (held_out){.fitted = *data, .others = *data};
-    vem_status status = vem_i_take_zeroed(run, &h->weights, 2 * n, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_sample_new(run, data->weights, data->n, size < 1 ? 1 : size, seed,
-                                  &sample);
-    if (status != VEM_OK)
-        return status;
-    double *fitted = h->weights, *others = h->weights + n;
-    for (int64_t i = 0; i < data->n; i++)
-        others[i] = data->weights ? data->weights[i] : 1;
-    for (int64_t i = 0; i < sample.size; i++) {
-        fitted[sample.rows[i]] = others[sample.rows[i]];
-        others[sample.rows[i]] = 0;
-    }
-    h->fitted.weights = fitted;
-    h->others.weights = others;
-    vem_i_sample_free(&sample);
-    return VEM_OK;
-}
-
-static vem_status measure_others(vem_i_run *run, const held_out *h, vem_path *path)
-{
-    vem_i_run whole = vem_i_comm_whole(run);
-    for (int32_t i = 0; i < path->count; i++) {
-        vem_scores scores = {.size = sizeof scores};
-        const vem_status status = run->watch->stop
-                                      ? VEM_STOPPED
-                                      : vem_i_score(&whole, path->models[i], &h->others,
-                                                    0, (vem_precision)VEM_AUTO, &scores);
-        if (status == VEM_STOPPED) /* what was found stays; the rest is not measured */
-            return VEM_OK;
-        if (status != VEM_OK)
-            return status;
-        path->points[i].held_out = scores.log_likelihood;
-    }
-    return VEM_OK;
-}
-
 /* ---- the verb ---- */
 
 static void give_back(vem_model **model, vem_report **report)
@@ -337,7 +248,7 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
                        .choose = choose,
                        .inside = !measured,
                        .least = s.min_clusters ? s.min_clusters : 1};
-    asked.clusters = most_of(options, &s, data);
+    asked.clusters = vem_i_select_most(options, &s, data);
     if (asked.measure == VEM_MEASURE_NONE && (measured || !f.method->by_energy))
         asked.measure = VEM_MEASURE_EXACT;
     f.few = f.method->takes_prior &&
@@ -345,18 +256,18 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
     if (f.few)
         asked.family = vem_i_columns_family();
     f.method->prepare(&asked);
-    held_out held = {.weights = NULL};
+    vem_i_held_out held = {.weights = NULL};
     status = choose_cells(&f, &asked);
     if (status == VEM_OK)
         status = vem_i_path_new(run, (int32_t)asked.clusters, &f.path);
     if (status == VEM_OK && s.holdout > 0) {
-        status = hold_out(run, data, s.holdout, (uint64_t)options->seed, &held);
+        status = vem_i_hold_out(run, data, s.holdout, (uint64_t)options->seed, &held);
         f.data = &held.fitted;
     }
     if (status == VEM_OK)
         status = vem_i_fitting_run(&f, model, report);
     if (status == VEM_OK && s.holdout > 0) {
-        status = measure_others(&f.run, &held, f.path);
+        status = vem_i_measure_others(&f.run, &held, f.path);
         if (status != VEM_OK) /* nothing is handed out with an error */
             give_back(model, report);
     }

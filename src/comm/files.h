@@ -3,6 +3,7 @@
 #define VEM_COMM_FILES_H
 
 #include "comm/comm.h"
+#include "vem/parts.h"
 
 enum { VEM_I_MOST_PARTS = 64, VEM_I_PATH = 4096 };
 
@@ -36,5 +37,11 @@ int vem_i_files_has(const char *folder, const char *line);
 /* A file whole or not at all, by another name first. 0: done, else why not (errno). */
 int vem_i_whole_write(const char *path, const void *const *pieces, const size_t *counts,
                       size_t count);
+/* What is to be done with a part (files_look.c). The first sentence why one failed is left in `sentence`,
+ * which is "" before. */
+vem_part_state vem_i_files_state(const char *folder, int rank, char *sentence,
+                                 size_t size);
+/* What says that parts failed is taken away; all: and all else but what says that they are done. */
+void vem_i_files_clear(const char *folder, int parts, int all);
 
 #endif

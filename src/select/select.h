@@ -58,6 +58,10 @@ const char *vem_i_select_names(int (*is)(const vem_i_select_type *type),
 /* By its number; NULL: there is none. */
 const vem_i_select_type *vem_i_select_type_of(int kind);
 
+/* How many clusters are tried, where the caller may leave that open (most.c). */
+int32_t vem_i_select_most(const vem_options *options, const vem_select_options *select,
+                          const vem_data *data);
+
 /* What a mass of 1 counts for. Rows of a coreset are a sample: as many as their weights
  * are worth, (sum w)^2 / sum w^2, or chance would pass for structure. */
 double vem_i_select_unit(const vem_view *view, int reduced);
