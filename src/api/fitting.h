@@ -2,7 +2,7 @@
 #ifndef VEM_API_FITTING_H
 #define VEM_API_FITTING_H
 
-#include "data/repeats.h"
+#include "fit/alike.h"
 #include "fit/budget.h"
 #include "fit/processes.h"
 #include "select/select.h"
@@ -22,16 +22,14 @@ typedef struct vem_i_fitting {
     int celled;       /* cells are its choice, not the caller's */
     int few;          /* rows, so that the family is not that of mixtures */
     int64_t distinct; /* rows, counted no further than the clusters; 0: not counted */
-    int repeated;     /* most are likely to be alike, and processes leave them so */
-    int crowded;      /* there was no room to put rows that are alike together */
     int softened;     /* the model is none of the path, as in vem_i_restarts */
     int only_seeds;   /* no loop: the model is the one that the first would begin with */
     int inside; /* part of a verb that has a plan and a state of its own: it tells no forecast and
                    keeps no state */
     const char *clusters_by; /* of the plan (memory_plan.h) */
     /* What it works on. */
-    const vem_data *all;   /* as given; `data` may be */
-    vem_i_repeats repeats; /* the different rows of it (fit_repeats.h) */
+    const vem_data *all; /* as given; `data` may be */
+    vem_i_alike alike;   /* the different rows of it */
     vem_options resolved;
     vem_i_budget budget;
     vem_i_plan plan;
@@ -51,6 +49,8 @@ vem_status vem_i_fitting_run(vem_i_fitting *fitting, vem_model **model,
 /* Its parts (fit_load.c): the rows as the engine sees them, and their cells where the fit takes those. */
 vem_status vem_i_fitting_load(vem_i_fitting *fitting);
 vem_status vem_i_fitting_divide(vem_i_fitting *fitting);
+/* Measures of the model, which ends in the units of the data (fit_measure.c). */
+vem_status vem_i_fitting_measure(vem_i_fitting *fitting);
 /* When the model is measured: what there is to say of how it ended (fit_notes.c). */
 void vem_i_fit_notes(const vem_i_fitting *fitting);
 /* What the masses of its clusters, by the labels, and their mean say. */

@@ -230,6 +230,61 @@ void vem_i_floored_place(const vem_data *data, const vem_model *model,
         }
 }
 
+vem_status vem_i_advise_constant(vem_i_run *run, const vem_data *data, vem_report *report)
+{
+    char names[320];
+    int32_t count = 0;
+    const vem_status status =
+        vem_i_constant_columns(run, data, names, sizeof names, &count);
+    if (status == VEM_OK && count > 0 && data->n > 1)
+        vem_i_report_note(report,
+                          "column%s %s %s constant: %s variance there is what the prior "
+                          "says, and adds to the evidence; --columns can leave %s out.",
+                          count == 1 ? "" : "s", names, count == 1 ? "is" : "are",
+                          count == 1 ? "its" : "their", count == 1 ? "it" : "them");
+    return status;
+}
+
+void vem_i_advise_floor(const vem_data *data, const vem_view *view,
+                        const vem_model *model, const vem_i_constraints *limits,
+                        int64_t floored, const vem_options *asked,
+                        const vem_options *resolved, vem_report *report)
+{
+    char cause[80], names[320];
+    const int32_t level = vem_i_level_columns(data, model, limits, names, sizeof names);
+    /* All of them: not the columns but the clusters are too small. */
+    if (level > 0 && level < model->d) {
+        vem_i_report_note(report,
+                          "column%s %s %s constant, or nearly so, in every cluster: "
+                          "%s variance there is what --floor %g leaves %s, and adds to "
+                          "the free energy; --columns can leave %s out.",
+                          level == 1 ? "" : "s", names, level == 1 ? "is" : "are",
+                          level == 1 ? "its" : "their", resolved->floor,
+                          level == 1 ? "it" : "them", level == 1 ? "it" : "them");
+        return;
+    }
+    const double least = resolved->floor * (limits->units ? 1 : view->variance);
+    if (limits->floor > least)
+        snprintf(cause, sizeof cause, "The least number that %s precision divides by",
+                 vem_choice_name("precision", (int)resolved->precision));
+    else if (resolved->floor > asked->floor)
+        vem_i_plain_print(cause, sizeof cause, "The least --floor in %s precision, %.2g,",
+                          vem_choice_name("precision", (int)resolved->precision),
+                          resolved->floor);
+    else
+        vem_i_plain_print(cause, sizeof cause, "--floor %g", resolved->floor);
+    char where[160];
+    vem_i_floored_place(data, model, limits, where, sizeof where);
+    vem_i_report_note(
+        report,
+        "%s keeps variances of %lld of %lld clusters from falling further%s: "
+        "those hold too few or too similar rows for family %s. A larger --floor, "
+        "fewer clusters%s would help.",
+        cause, (long long)floored, (long long)model->clusters, where,
+        vem_choice_name("family", (int)model->family->kind),
+        *where ? ", or to leave that column out with --id," : "");
+}
+
 int vem_i_has_few_rows(const vem_data *data, const vem_options *options,
                        const vem_prior_options *prior, int32_t rows_each)
 {

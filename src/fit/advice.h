@@ -16,6 +16,14 @@ vem_status vem_i_columns_that_decide(vem_i_run *run, const vem_data *data,
  * columns hold nearly all of it. */
 vem_status vem_i_advise_units(vem_i_run *run, const vem_data *data, const vem_view *view,
                               const vem_options *options, vem_report *report);
+/* A note of columns that have the same value in all rows, where their variance is what a prior says. */
+vem_status vem_i_advise_constant(vem_i_run *run, const vem_data *data,
+                                 vem_report *report);
+/* A note of what the floor holds: variances of so many clusters of a model in the units of the view. */
+void vem_i_advise_floor(const vem_data *data, const vem_view *view,
+                        const vem_model *model, const vem_i_constraints *limits,
+                        int64_t floored, const vem_options *asked,
+                        const vem_options *resolved, vem_report *report);
 /* Are the rows too few for a covariance matrix in each cluster, with less than `rows_each` for each
  * column, and is the family left open? A scale of the caller's says what clusters look like. */
 int vem_i_has_few_rows(const vem_data *data, const vem_options *options,

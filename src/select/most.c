@@ -1,3 +1,4 @@
+/* How many clusters are tried where nobody says, or as many as were asked for. */
 #include "fit/cells_plan.h"
 #include "select/select.h"
 

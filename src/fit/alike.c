@@ -7,7 +7,7 @@
  * It is the default's choice; a preset is the paper's algorithm on the rows as they come. And only where
  * nothing counts rows: not for even clusters (a cap could not divide rows that are alike), coresets and
  * cells, nor for searches that average over rows without weights (an estimated graph). */
-#include "api/fit_repeats.h"
+#include "fit/alike.h"
 
 #include "base/memory.h"
 #include "base/residence.h"
@@ -26,13 +26,10 @@ enum { LEAST_EACH = 8 };
 /* Seconds for a row of the table, about, and the share of --time that it may take. */
 static const double ROW_SECONDS = 1e-7, TIME_SHARE = 0.1;
 
-static int may_merge(const vem_i_fitting *f)
+static int may_merge(const vem_data *data, const vem_options *o)
 {
-    const vem_data *data = f->data;
-    const vem_options *o = f->asked;
     return vem_i_is_ours(o) && o->search == VEM_AUTO && o->coreset == VEM_AUTO &&
-           o->balance == VEM_BALANCE_NONE && o->blocks <= 1 && !f->method && !f->path &&
-           (!f->inside || f->only_seeds) && !data->sparse.starts &&
+           o->balance == VEM_BALANCE_NONE && o->blocks <= 1 && !data->sparse.starts &&
            data->n >= FEWEST_ROWS &&
            (o->time == VEM_AUTO || (double)data->n * ROW_SECONDS <= TIME_SHARE * o->time);
 }
@@ -45,72 +42,71 @@ static int pays(const vem_options *resolved, int32_t d)
 }
 
 /* --memory; 0: not given. */
-static uint64_t limit_of(const vem_i_fitting *f, const vem_options *resolved)
+static uint64_t limit_of(const vem_i_run *run, const vem_options *resolved)
 {
-    return resolved->memory == VEM_AUTO ? f->run.ctx->memory : (uint64_t)resolved->memory;
+    return resolved->memory == VEM_AUTO ? run->ctx->memory : (uint64_t)resolved->memory;
 }
 
-vem_status vem_i_fit_merge(vem_i_fitting *f)
+vem_status vem_i_alike_find(vem_i_run *run, const vem_data *data,
+                            const vem_options *asked, const vem_model *start,
+                            vem_i_alike *alike)
 {
     vem_options resolved;
-    f->all = f->data;
-    if (!may_merge(f))
+    if (!may_merge(data, asked))
         return VEM_OK;
-    vem_status status =
-        vem_i_fit_resolve(&f->run, f->data, f->asked, f->start, &resolved);
-    if (status == VEM_NO_MEMORY &&
-        f->run.comm) /* of this process, for which others wait */
-        return vem_i_comm_fail(f->run.comm, status);
-    if (status != VEM_OK || !pays(&resolved, f->data->d))
+    vem_status status = vem_i_fit_resolve(run, data, asked, start, &resolved);
+    if (status == VEM_NO_MEMORY && run->comm) /* of this process, for which others wait */
+        return vem_i_comm_fail(run->comm, status);
+    if (status != VEM_OK || !pays(&resolved, data->d))
         return status;
-    if (f->run.comm) /* they do not know what others have */
-        return vem_i_repeats_look(&f->run, f->data, &f->repeated);
-    vem_i_run run = f->run;
-    run.limit = limit_of(f, &resolved);
-    const uint64_t room = run.limit ? vem_i_residence_left(&run) / 4 * 3 : 0;
-    status = vem_i_repeats_find(&run, f->data, room, &f->repeats);
-    if (status != VEM_OK || f->repeats.rows.n < LEAST_EACH * resolved.clusters) {
-        f->crowded = f->repeats.crowded;
-        vem_i_repeats_free(&f->repeats);
+    if (run->comm) /* they do not know what others have */
+        return vem_i_repeats_look(run, data, &alike->likely);
+    vem_i_run limited = *run;
+    limited.limit = limit_of(run, &resolved);
+    const uint64_t room = limited.limit ? vem_i_residence_left(&limited) / 4 * 3 : 0;
+    status = vem_i_repeats_find(&limited, data, room, &alike->repeats);
+    if (status != VEM_OK || alike->repeats.rows.n < LEAST_EACH * resolved.clusters) {
+        alike->crowded = alike->repeats.crowded;
+        vem_i_repeats_free(&alike->repeats);
         return status;
     }
-    f->data = &f->repeats.rows;
-    vem_i_data_rest(f->all);
+    vem_i_data_rest(data);
     return VEM_OK;
 }
 
-void vem_i_fit_unmerge(vem_i_fitting *f)
+void vem_i_alike_tell(const vem_i_run *run, const vem_data *all,
+                      const vem_options *resolved, vem_i_alike *alike, vem_report *report)
 {
-    vem_summary *s = &f->report->summary;
-    vem_i_repeats *r = &f->repeats;
-    const int32_t *labels = f->report->labels;
-    if (f->crowded)
-        vem_i_report_note(f->report,
+    vem_summary *s = &report->summary;
+    vem_i_repeats *r = &alike->repeats;
+    const int32_t *labels = report->labels;
+    if (alike->crowded)
+        vem_i_report_note(report,
                           "rows that are alike were not put together, for which %s: the "
                           "fit is another one than with more of it.",
-                          limit_of(f, &f->resolved) ? "--memory leaves no room"
-                                                    : "there was no memory");
-    if (f->repeated)
-        vem_i_report_note(f->report,
+                          limit_of(run, resolved) ? "--memory leaves no room"
+                                                  : "there was no memory");
+    if (alike->likely)
+        vem_i_report_note(report,
                           "many rows seem to be repetitions: one process puts rows that "
                           "are alike together where most are, over %d processes they are "
                           "not put together, and the model may be another one.",
-                          f->run.ctx->comm->size);
-    if (f->data == f->all)
+                          run->ctx->comm->size);
+    if (r->rows.n == 0)
         return;
-    s->n = f->all->n;
+    s->n = all->n;
     s->rows_used = r->used;
     if (s->measured_rows == r->rows.n)
         s->measured_rows = s->n;
     if (labels) {
         for (int64_t i = 0; i < s->n; i++)
             r->places[i] = labels[r->places[i]];
-        vem_i_free(f->report->labels);
-        f->report->labels = r->places;
+        vem_i_free(report->labels);
+        report->labels = r->places;
         r->places = NULL;
     }
     vem_i_report_say(
-        f->report,
+        report,
         "%lld different rows stand for the %lld rows, each with the weight of "
         "those that are alike: the same fit in fewer items.",
         (long long)r->rows.n, (long long)s->n);
