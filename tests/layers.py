@@ -44,6 +44,9 @@ SEARCH_KIND = re.compile(r"\bVEM_SEARCH_(?!TABLE\b|COUNT\b|CHOICES\b)[A-Z]+\b")
 # How shapes and second moments lie is known in src/model/ alone: others ask moments.h, or the
 # family in a word (contract.h: vem_i_is_round, ...).
 LAYOUT = re.compile(r"\bshape_axes\b|\bvem_family_axes\b")
+# A family says what an asker needs (contract.h: vem_i_has_places, vem_i_support_of, ...): that it is
+# one of counts is known in src/model/ alone.
+COUNTS = re.compile(r"\bof_counts\b|\bvem_i_counts\w*|\"model/counts\.h\"")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 PUBLIC = "vem/vem.h"
 # Public headers that vem.h does not include.
@@ -210,20 +213,24 @@ def check_families(root):
 
 def check_layout(root):
     top = os.path.join(root, "src")
-    known = 0
-    for path in sources(top):
-        name = os.path.relpath(path, top).replace(os.sep, "/")
-        with open(path, encoding="utf-8") as file:
-            for line, text in enumerate(file, 1):
-                if not LAYOUT.search(text):
-                    continue
-                if name.startswith("model/"):
-                    known += 1
-                else:
-                    yield (f"src/{name}:{line}: asks how shapes lie; use src/model/moments.h or a "
-                           f"word of the family (src/model/contract.h).")
-    if not known:
-        yield "tests/layers.py: src/model/ has no shape_axes; the rule about layouts is blind."
+    rules = ((LAYOUT, "how shapes lie; use src/model/moments.h or a word of the family "
+                      "(src/model/contract.h)"),
+             (COUNTS, "whether a family is one of counts; use a word of the family that says what "
+                      "is needed (src/model/contract.h)"))
+    for asked, instead in rules:
+        known = 0
+        for path in sources(top):
+            name = os.path.relpath(path, top).replace(os.sep, "/")
+            with open(path, encoding="utf-8") as file:
+                for line, text in enumerate(file, 1):
+                    if not asked.search(text):
+                        continue
+                    if name.startswith("model/"):
+                        known += 1
+                    else:
+                        yield f"src/{name}:{line}: asks {instead}."
+        if not known:
+            yield f"tests/layers.py: src/model/ has nothing of {asked.pattern}; the rule is blind."
 
 
 PRINTS = re.compile(r'\bv?(?:sn|s|f)printf\s*\(((?:"(?:[^"\\]|\\.)*"|[^";])*);')

@@ -383,7 +383,8 @@ static void no_family(void **state)
     (void)state;
     for (int kind = -1; kind <= VEM_FAMILIES + 1; kind++) {
         const int is_one = kind >= 0 && kind < VEM_FAMILIES;
-        const int shaped = is_one && !vem_i_family_of(kind)->counts; /* which have none */
+        const int shaped =
+            is_one && !vem_i_family_of(kind)->of_counts; /* which have none */
         assert_true((vem_family_axes((vem_family_kind)kind) >= 0) == shaped);
         if (shaped || !is_one)
             assert_true((vem_family_shared((vem_family_kind)kind) >= 0) == is_one);

@@ -75,7 +75,7 @@ static void a_draw_past_the_end(void **state)
 
 static int64_t rows_of(int64_t n, int32_t d, vem_seeding method, int32_t clusters)
 {
-    return vem_i_seed_counts_rows(n, d, &vem_i_counts_poisson, 1, method, clusters);
+    return vem_i_seed_rows(n, d, vem_i_family_of(VEM_POISSON), 1, method, clusters);
 }
 
 /* Seeds of counts are drawn from 8,192 rows and 64 more for each cluster; where a table is made of
@@ -93,8 +93,8 @@ static void rows_that_seed_counts(void **state)
     assert_int_equal(rows_of(all, 1 << 14, VEM_SEED_PLUSPLUS, 100), 8192 + 6400);
     assert_int_equal(rows_of(all, INT32_MAX, VEM_SEED_PLUSPLUS_GREEDY, 2), 8192 + 128);
     assert_int_equal(rows_of(all, INT32_MAX, table, 2), 4);
-    assert_int_equal(vem_i_seed_counts_rows(all, 1 << 14, &vem_i_counts_poisson, 0,
-                                            VEM_SEED_PLUSPLUS, 100),
+    assert_int_equal(vem_i_seed_rows(all, 1 << 14, vem_i_family_of(VEM_POISSON), 0,
+                                     VEM_SEED_PLUSPLUS, 100),
                      1 << 10);
 }
 

@@ -29,8 +29,9 @@ typedef struct table {
 
 /* Counts in a few columns of each row; row 0 has none, row 1 is full, rows 2 and 3 are equal, row 4 is
  * row 2 twice. */
-static void fill(table *t, const vem_i_counts *counts, uint64_t seed)
+static void fill(table *t, const vem_i_family *family, uint64_t seed)
 {
+    const vem_i_counts *counts = family->of_counts;
     static double counted[N][D];
     memset(counted, 0, sizeof counted);
     for (int64_t i = 1; i < N; i++)
@@ -64,12 +65,7 @@ static void fill(table *t, const vem_i_counts *counts, uint64_t seed)
                                .columns = t->columns,
                                .wide = t->values};
     for (int64_t i = 0; i < N; i++)
-        t->totals[i] = vem_i_root_total(counts, &t->sparse, i);
-}
-
-static const vem_i_counts *counts_of(int family)
-{
-    return vem_i_family_of(family)->counts;
+        t->totals[i] = vem_i_root_total(family, &t->sparse, i);
 }
 
 static double square(const double *a, const double *b)
@@ -88,8 +84,8 @@ static void distances_are_those_of_the_table(void **state)
     static double centers[D * MOST], out[MOST * N];
     double squares[MOST];
     GRID_EACH_COUNTS (family) {
-        const vem_i_counts *counts = counts_of(family);
-        fill(&t, counts, 3);
+        const vem_i_counts *counts = vem_i_family_of(family)->of_counts;
+        fill(&t, vem_i_family_of(family), 3);
         const vem_i_roots roots = {t.sparse, t.totals};
         for (int32_t c = 0; c < MOST; c++)
             squares[c] = vem_i_roots_place(&roots, c, centers, MOST, c);
@@ -125,8 +121,8 @@ static void seeds_are_those_of_the_table(void **state)
     static table t;
     GRID_EACH_COUNTS (family)
         for (uint64_t seed = 0; seed < 6; seed++) {
-            const vem_i_counts *counts = counts_of(family);
-            fill(&t, counts, seed);
+            const vem_i_family *contract = vem_i_family_of(family);
+            fill(&t, contract, seed);
             vem_view dense = {.kernels = ctx->kernels_double,
                               .x = t.x,
                               .n = N,
@@ -146,8 +142,8 @@ static void seeds_are_those_of_the_table(void **state)
                 assert_int_equal(vem_i_seed(run_of(ctx), &dense, method, K, 0, seed,
                                             &seen),
                                  VEM_OK);
-                assert_int_equal(vem_i_seed_counts(run_of(ctx), &sparse, counts, method,
-                                                   K, 0, seed, &found),
+                assert_int_equal(vem_i_seed_for(run_of(ctx), &sparse, contract, method, K,
+                                                0, seed, &found),
                                  VEM_OK);
                 assert_memory_equal(of_table, of_rows, sizeof of_rows);
                 assert_true(seen.pairs == found.pairs && found.chosen == K);
@@ -177,8 +173,9 @@ static void one_place(void **state)
     for (int none = 0; none < 2; none++) {
         if (none) /* and no values at all */
             view.sparse.ends = starts;
-        assert_int_equal(vem_i_seed_counts(run_of(ctx), &view, &vem_i_counts_multinomial,
-                                           VEM_SEED_PLUSPLUS_GREEDY, K, 0, 1, &seeds),
+        assert_int_equal(vem_i_seed_for(run_of(ctx), &view,
+                                        vem_i_family_of(VEM_MULTINOMIAL),
+                                        VEM_SEED_PLUSPLUS_GREEDY, K, 0, 1, &seeds),
                          VEM_OK);
         for (int k = 0; k < K; k++)
             assert_true(items[k] >= 0 && items[k] < ROWS);

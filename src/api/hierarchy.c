@@ -92,7 +92,7 @@ vem_status vem_hierarchy_new(vem_ctx *ctx, const vem_model *model,
                 : VEM_OK;
     if (status != VEM_OK)
         return status;
-    if (model->family->counts)
+    if (!vem_i_has_places(model->family))
         return vem_i_fail(run, VEM_BAD_DATA,
                           "A hierarchy goes by distances, which a mixture of counts has "
                           "none of.");

@@ -13,8 +13,7 @@
 #include <math.h>
 
 #include "data/together.h"
-#include "model/contract.h"
-#include "model/counts.h"
+#include "model/family.h"
 #include "model/units.h"
 
 /* What is held; `whole`: also how probable it is, as after an E-step, and `further`: what
@@ -35,30 +34,14 @@ static void record_posterior(vem_i_record *r, const vem_view *view, vem_i_poster
     }
 }
 
-/* Of counts: has a mean come to an end where every row that lies elsewhere is impossible? Their
- * floor keeps them from it. */
-static int excludes_rows(const vem_i_em *em)
-{
-    const vem_i_counts *counts = em->model->family->counts;
-    const double *units = em->constraints.units;
-    const int64_t d = em->model->d;
-    for (int64_t i = 0; counts && i < em->model->clusters * d; i++) {
-        const double mean = em->model->means[i], unit = units[i % d];
-        if (unit > 0 && !(mean > 0))
-            return 1;
-        if (counts->most == 1 && !counts->shares && unit < 1 && !(mean < 1))
-            return 1;
-    }
-    return 0;
-}
-
 /* As of a model to start from: every cost must be a number. */
 static void check_costs(vem_i_record *r, const vem_i_em *em)
 {
     if (!r->reading || r->status != VEM_OK)
         return;
     const vem_status status = vem_i_model_check_range(r->run, em->model, em->view);
-    if (status == VEM_BAD_DATA || (status == VEM_OK && excludes_rows(em)))
+    if (status == VEM_BAD_DATA ||
+        (status == VEM_OK && vem_i_excludes_rows(&em->constraints, em->model)))
         vem_i_record_refuse(r, "means");
     else
         r->status = status;

@@ -109,7 +109,7 @@ vem_status vem_i_advise_units(vem_i_run *run, const vem_data *data, const vem_vi
 {
     const vem_i_family *family = vem_i_family_of(options->family);
     char told[VEM_I_TOLD];
-    if (family->counts || family->by_column || options->normalize)
+    if (!vem_i_has_one_unit(family) || options->normalize)
         return VEM_OK;
     const vem_status status =
         vem_i_columns_that_decide(run, data, view, told, sizeof told);

@@ -92,16 +92,15 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
 {
     const vem_options *o = &a->programme->options;
     /* Searches that try all clusters need no hint where to begin; presets take none. */
-    const vem_i_counts *counts = vem_i_family_of(o->family)->counts;
-    int hint = a->programme->ours && !vem_i_search_is_whole(o->search) && !counts;
+    const vem_i_family *family = vem_i_family_of(o->family);
+    int hint = a->programme->ours && !vem_i_search_is_whole(o->search) &&
+               vem_i_has_places(family);
     const int32_t count = a->programme->grows ? 1 : (int32_t)o->clusters;
     vem_i_seeds seeds = {.first = hint ? a->labels : NULL};
     vem_status status = vem_i_take(a->run, &seeds.items, (size_t)count, sizeof(int64_t));
     if (status == VEM_OK)
-        status = counts ? vem_i_seed_counts(a->run, a->view, counts, method, count,
-                                            o->chain, a->seed, &seeds)
-                        : vem_i_seed(a->run, a->view, method, count, o->chain, a->seed,
-                                     &seeds);
+        status = vem_i_seed_for(a->run, a->view, family, method, count, o->chain, a->seed,
+                                &seeds);
     if (status == VEM_OK)
         status = place_means(a, seeds.items, count);
     vem_i_free(seeds.items);
@@ -111,7 +110,7 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
     a->seed_pairs += seeds.pairs;
     /* Where the seeding does not know the variance, any guess will do for the first step.
      */
-    b->variance_unknown = isnan(seeds.variance) && !counts;
+    b->variance_unknown = isnan(seeds.variance) && vem_i_has_shapes(family);
     double variance = b->variance_unknown ? a->view->variance : seeds.variance;
     vem_i_model_set_variance(a->model, fmax(variance, vem_i_attempt_least_variance(a)));
     b->shared_steps =

@@ -7,15 +7,14 @@ static vem_status check_counts(vem_i_run *run, const vem_options *asked,
                                const vem_options *out)
 {
     const char *family = vem_choice_name("family", out->family);
-    if (!vem_i_family_of(out->family)->counts)
-        return VEM_OK;
-    if (out->standardize || out->normalize)
+    const vem_i_family *contract = vem_i_family_of(out->family);
+    if (!vem_i_may_be_scaled(contract) && (out->standardize || out->normalize))
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--%s makes other numbers of counts, and family %s takes counts "
             "as they are.",
             out->standardize ? "standardize" : "normalize", family);
-    if (asked->swaps > 0)
+    if (!vem_i_has_places(contract) && asked->swaps > 0)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--swaps is %lld, but swaps are weighed by distances, which family "
@@ -62,7 +61,7 @@ vem_status vem_i_check_moves(vem_i_run *run, const vem_options *asked,
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--finish hard needs --family iso-shared and --prior flat: it "
                           "ends with k-means.");
-    if (vem_i_grows(out) && vem_i_family_of(out->family)->counts)
+    if (vem_i_grows(out) && !vem_i_has_shapes(vem_i_family_of(out->family)))
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--family is %s, but greedy (the method of vem select) inserts clusters with "

@@ -40,7 +40,7 @@ vem_status vem_i_check_descent(vem_i_run *run, const vem_options *o)
 {
     if (!vem_i_descends(o))
         return VEM_OK;
-    if (vem_i_family_of(o->family)->counts)
+    if (!vem_i_has_shapes(vem_i_family_of(o->family)))
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--family is %s, but --algorithm moore-em bounds the densities "

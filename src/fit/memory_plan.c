@@ -180,7 +180,7 @@ static uint64_t subset_bytes(const sizes *s, int64_t size)
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     const vem_view view = view_of(s);
     vem_i_points *none = NULL;
-    const int even = vem_i_family_of(s->o->family)->counts != NULL;
+    const int even = !vem_i_has_places(vem_i_family_of(s->o->family));
     vem_i_subset_new(&dry, &view, size, even, 0, NULL, &none);
     vem_i_points_free(none);
     return bytes;
@@ -191,14 +191,9 @@ static uint64_t seed_bytes(const sizes *s)
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     const vem_view view = view_of(s);
-    const vem_i_counts *counts = vem_i_family_of(s->o->family)->counts;
     vem_i_seeds none = {0};
-    if (counts)
-        vem_i_seed_counts(&dry, &view, counts, (vem_seeding)s->o->seeding, s->clusters,
-                          s->o->chain, 0, &none);
-    else
-        vem_i_seed(&dry, &view, (vem_seeding)s->o->seeding, s->clusters, s->o->chain, 0,
-                   &none);
+    vem_i_seed_for(&dry, &view, vem_i_family_of(s->o->family), (vem_seeding)s->o->seeding,
+                   s->clusters, s->o->chain, 0, &none);
     return bytes + (uint64_t)s->clusters * sizeof(int64_t);
 }
 

@@ -110,10 +110,10 @@ static int is_plain(int family)
     return vem_i_is_plain(vem_i_family_of(family));
 }
 
-/* Groups and swaps weigh squared distances, which tell little of counts. */
-static int is_counts(int family)
+/* Groups and swaps weigh squared distances. */
+static int has_places(int family)
 {
-    return vem_i_family_of(family)->counts != NULL;
+    return vem_i_has_places(vem_i_family_of(family));
 }
 
 /* By how often it goes through the rows. */
@@ -144,16 +144,16 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d, int64_t row
     else if (asked->search == VEM_SEARCH_EXACT || asked->search == VEM_SEARCH_ESTIMATED)
         p.held = hard ? 1 : 3;
     p.search = p.held == VEM_AUTO              ? VEM_SEARCH_ALL
-               : is_counts(family)             ? VEM_SEARCH_CLOSEST
+               : !has_places(family)           ? VEM_SEARCH_CLOSEST
                : asked->clusters > SHARE_LISTS ? VEM_SEARCH_GROUPS
                                                : VEM_SEARCH_CLOSEST;
-    if (is_counts(family))
+    if (!vem_i_gains_by_columns(vem_i_family_of(family)))
         p.tolerance = COUNTS_TOLERANCE;
-    const double work = vem_i_seed_values(vem_i_family_of(family)->counts, n, d,
-                                          row_values, asked->clusters) *
-                        (double)asked->clusters;
+    const double work =
+        vem_i_seed_values(vem_i_family_of(family), n, d, row_values, asked->clusters) *
+        (double)asked->clusters;
     int swaps = asked->search == VEM_AUTO && asked->swaps != 0 && !(asked->margin > 0) &&
-                !is_counts(family);
+                has_places(family);
     double greedy = work * log((double)asked->clusters + 1);
     /* Two levels are as good once there are swaps, and tell where each row begins. */
     if (p.search == VEM_SEARCH_GROUPS || asked->search == VEM_SEARCH_GROUPS ||
@@ -319,7 +319,7 @@ static void take_loop(const preset *p, int named, int chosen, vem_dtype type,
 {
     if (out->tolerance == VEM_AUTO)
         out->tolerance = p->tolerance;
-    if (out->swaps == VEM_AUTO && !(chosen && is_counts(out->family)))
+    if (out->swaps == VEM_AUTO && !(chosen && !has_places(out->family)))
         out->swaps =
             chosen && out->margin <= 0 ? SWAPS : 0; /* counts have starts alone */
     if (out->clusters == 1)
@@ -434,7 +434,7 @@ int vem_i_wants_hard_start(const vem_options *o, int ours)
 
 int vem_i_wants_starts(const vem_options *o)
 {
-    return (o->swaps > 0 || (o->swaps == VEM_AUTO && is_counts(o->family))) &&
+    return (o->swaps > 0 || (o->swaps == VEM_AUTO && !has_places(o->family))) &&
            o->clusters > 1 && o->clusters <= VEM_I_FEW_CLUSTERS &&
            vem_i_search_is_whole(o->search);
 }

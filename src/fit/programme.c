@@ -120,10 +120,10 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
                                    int64_t n, int32_t d, int64_t row_values)
 {
     const int reduced = vem_i_reduces(resolved, n);
-    const int counts = vem_i_family_of(resolved->family)->counts != NULL;
+    const vem_i_family *family = vem_i_family_of(resolved->family);
     vem_i_programme p = {.options = *resolved,
                          .ours = ours,
-                         .scale_free = ours && !counts,
+                         .scale_free = ours && vem_i_gains_by_columns(family),
                          .grows = vem_i_grows(resolved),
                          .from = warm ? VEM_I_FROM_MODEL : VEM_I_FROM_ROWS,
                          .reduced = reduced,
@@ -147,7 +147,8 @@ vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from
 {
     vem_i_programme p = {.options = *options,
                          .ours = 1,
-                         .scale_free = !vem_i_family_of(options->family)->counts,
+                         .scale_free =
+                             vem_i_gains_by_columns(vem_i_family_of(options->family)),
                          .from = from,
                          .rows = items,
                          .items = items};

@@ -31,7 +31,7 @@ static vem_status check_sparse(vem_i_run *run, const vem_options *o, int64_t n)
             run, VEM_BAD_OPTION,
             "The rows are sparse, and a coreset of them would not be: fit all "
             "rows.");
-    if (!vem_i_family_of(o->family)->counts)
+    if (!vem_i_takes_sparse(vem_i_family_of(o->family)))
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "The rows are sparse, and family %s does not take such rows: "
                           "bernoulli, poisson and multinomial do.",

@@ -98,10 +98,15 @@ static uint64_t key(const vem_i_attempt *a, uint64_t item)
     return high << 32 | vem_i_rng_bits(&rng);
 }
 
+static const vem_i_family *family_of(const starts *s)
+{
+    return vem_i_family_of(s->options.family);
+}
+
 static int is_better(const starts *s, double free_energy)
 {
-    const double scale = vem_i_family_of(s->options.family)->counts ? fabs(s->free_energy)
-                                                                    : 0.5 * s->view->d;
+    const double scale =
+        vem_i_gains_by_columns(family_of(s)) ? 0.5 * s->view->d : fabs(s->free_energy);
     return !s->model || free_energy > s->free_energy + BETTER * scale;
 }
 
@@ -148,27 +153,22 @@ static vem_status run_one(starts *s, uint64_t number, const vem_model *first)
 
 /* ---- the best so far, with clusters moved ---- */
 
-static const vem_i_counts *counts_of(const starts *s)
-{
-    return vem_i_family_of(s->options.family)->counts;
-}
-
 static const double *mean_of(const starts *s, int32_t cluster)
 {
     return (s->room.seen ? s->room.seen : s->model->means) +
            (int64_t)cluster * s->model->d;
 }
 
-/* Counts as their family sees them (model/counts.h); others as they are. */
+/* As seeding sees rows like them. */
 static void look_at_means(starts *s)
 {
     const vem_model *m = s->model;
-    const vem_i_counts *counts = counts_of(s);
+    vem_i_stabilizer *const stabilize = vem_i_stabilizer_of(family_of(s));
     if (!s->room.seen)
         return;
     memcpy(s->room.seen, m->means, (size_t)m->clusters * (size_t)m->d * sizeof(double));
-    for (int64_t c = 0; counts->stabilize && c < m->clusters; c++)
-        counts->stabilize(s->room.seen + c * m->d, m->d);
+    for (int64_t c = 0; stabilize && c < m->clusters; c++)
+        stabilize(s->room.seen + c * m->d, m->d);
     for (int32_t c = 0; vem_i_view_is_sparse(s->view) && c < m->clusters; c++) {
         const double *mean = mean_of(s, c);
         s->squares[c] = 0;
@@ -183,12 +183,13 @@ static double square_to_seen(const starts *s, int64_t item, int32_t cluster)
     const double *mean = mean_of(s, cluster);
     const vem_i_sparse *x = &s->view->sparse;
     if (x->starts)
-        return vem_i_root_square(x, item, vem_i_root_total(counts_of(s), x, item), mean,
+        return vem_i_root_square(x, item, vem_i_root_total(family_of(s), x, item), mean,
                                  s->squares[cluster]);
+    vem_i_stabilizer *const stabilize = vem_i_stabilizer_of(family_of(s));
     double *row = s->room.seen + (int64_t)s->model->clusters * d, sum = 0;
     vem_i_view_widen(s->view, item, row);
-    if (counts_of(s)->stabilize)
-        counts_of(s)->stabilize(row, d);
+    if (stabilize)
+        stabilize(row, d);
     for (int32_t j = 0; j < d; j++)
         sum += (row[j] - mean[j]) * (row[j] - mean[j]);
     return sum;
@@ -359,8 +360,8 @@ static vem_status go_on(starts *s, int64_t rows, double least)
     vem_i_place place;
     const int apart = vem_i_processes_share(a->run, &programme, rows, a->view->d, &place);
     vem_status status =
-        vem_i_subset_new(a->run, a->view, rows, counts_of(s) != NULL, key(a, KEY_LARGER),
-                         apart ? &place : NULL, &sample);
+        vem_i_subset_new(a->run, a->view, rows, !vem_i_has_places(family_of(s)),
+                         key(a, KEY_LARGER), apart ? &place : NULL, &sample);
     if (status != VEM_OK)
         return status;
     vem_model *found = s->model;
@@ -418,8 +419,9 @@ vem_status vem_i_starts_run(vem_i_attempt *a)
     s.run = &alike;
     const int drawn = plan.rows < (run.comm ? a->view->global_n : a->view->n);
     if (drawn)
-        status = vem_i_subset_new(&run, a->view, plan.rows, counts_of(&s) != NULL,
-                                  key(a, KEY_SAMPLE), NULL, &sample);
+        status =
+            vem_i_subset_new(&run, a->view, plan.rows, !vem_i_has_places(family_of(&s)),
+                             key(a, KEY_SAMPLE), NULL, &sample);
     else if (run.comm)
         status = vem_i_subset_all(&run, a->view, &sample);
     if (sample)
@@ -433,8 +435,9 @@ vem_status vem_i_starts_run(vem_i_attempt *a)
     if (status == VEM_OK && a->missed < VEM_I_MISSED_PLACES)
         status = run_on_sample(&s, &plan);
     s.run = &run;
-    /* Counts are drawn evenly: no row takes the places of others, and F of few rows varies. */
-    if (status == VEM_OK && s.model && drawn && !counts_of(&s) && !over(&run))
+    /* Without places rows are drawn evenly: none takes the places of others, and F of few rows varies. */
+    if (status == VEM_OK && s.model && drawn && vem_i_has_places(family_of(&s)) &&
+        !over(&run))
         a->least = least_of_all(&s, plan.rows);
     vem_i_points_free(sample);
     if (status == VEM_OK && s.model && plan.larger > 0 && !over(&run))

@@ -222,12 +222,13 @@ static double fitting(const vem_i_plan *plan)
         return (starting(plan) + loop_of(plan, &last, 0, n)) * restarts;
     }
     const vem_i_stage *seed = vem_i_programme_find(p, VEM_I_STAGE_SEED);
-    const vem_i_counts *counts = vem_i_family_of(p->options.family)->counts;
+    const vem_i_family *family = vem_i_family_of(p->options.family);
     const double seen =
-        counts ? (double)vem_i_seed_counts_rows(p->items, plan->d, counts, plan->sparse,
-                                                (vem_seeding)p->options.seeding,
-                                                (int32_t)p->options.clusters)
-               : n;
+        vem_i_has_places(family)
+            ? n
+            : (double)vem_i_seed_rows(p->items, plan->d, family, plan->sparse,
+                                      (vem_seeding)p->options.seeding,
+                                      (int32_t)p->options.clusters);
     return restarts * ((seed ? seeding(&seed->options, seen) * distance_of(plan) : 0) +
                        loops_of(plan, p, n));
 }
@@ -237,7 +238,7 @@ static double measuring(const vem_i_plan *plan)
     const vem_options *o = &plan->programme.options;
     const vem_i_family *family = vem_i_family_of(o->family);
     const double pair =
-        pair_of(plan, family) + (family->counts ? 0 : distance_of(plan)) + 20;
+        pair_of(plan, family) + (vem_i_has_places(family) ? distance_of(plan) : 0) + 20;
     double rows = (double)plan->n;
     if (o->measure == VEM_MEASURE_NONE)
         return 0;

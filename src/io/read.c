@@ -355,7 +355,7 @@ static vem_status take_options(vem_i_run *run, const vem_read_options *options,
     const vem_status status = options ? vem_i_struct_in(run, "vem_read_options", options,
                                                         wanted, sizeof *wanted)
                                       : VEM_OK;
-    if (status == VEM_OK && wanted->model && wanted->model->family->counts)
+    if (status == VEM_OK && wanted->model && vem_i_support_of(wanted->model->family))
         wanted->counts = 1;
     return status == VEM_OK ? check_options(run, wanted) : status;
 }

@@ -50,7 +50,7 @@ static vem_status units_of(vem_i_run *run, const vem_model *model,
     const int balls = !model->family->by_column;
     double largest = 0;
     *units = NULL;
-    if (model->scale || model->family->counts)
+    if (model->scale || !vem_i_may_be_scaled(model->family))
         return VEM_OK;
     const vem_status status = vem_i_take(run, units, (size_t)d, sizeof **units);
     if (status != VEM_OK)

@@ -85,8 +85,9 @@ struct vem_i_family {
      * checks, stores or counts parameters and moments is written over these two. */
     int shared;     /* 1: one shape for all clusters */
     int shape_axes; /* 0, 1, 2; -1: no shape, and no second moments */
-    const vem_i_counts
-        *counts; /* of counts (counts.h), which have no shape; NULL: a density */
+    const vem_i_counts *
+        of_counts; /* counts (counts.h), which have no shape; NULL: a density. Others ask in the
+                       words below */
     vem_i_spread_kind
         needs; /* the least an item must tell of its spread, if it has one */
     /* Hints for those who decide how a fit is made. */
@@ -154,7 +155,49 @@ static inline int vem_i_is_plain(const vem_i_family *family)
 /* The values that rows may have; NULL: any number. */
 static inline const vem_i_support *vem_i_support_of(const vem_i_family *family)
 {
-    return family->counts ? &family->counts->support : NULL;
+    return family->of_counts ? &family->of_counts->support : NULL;
+}
+/* Clusters lie at their means: how far a row is from these tells which it belongs to, so that buckets,
+ * lists, groups and swaps, which go by distances, serve. */
+static inline int vem_i_has_places(const vem_i_family *family)
+{
+    return !family->of_counts;
+}
+/* Rows may be moved and divided: what is fitted is the same in other units, or a part of it. */
+static inline int vem_i_may_be_scaled(const vem_i_family *family)
+{
+    return !family->of_counts;
+}
+/* F has the units of the columns, so that its value says nothing: what it gains is compared with their
+ * number. Else with F itself. */
+static inline int vem_i_gains_by_columns(const vem_i_family *family)
+{
+    return !family->of_counts;
+}
+/* Sparse rows can be scored and collected. */
+static inline int vem_i_takes_sparse(const vem_i_family *family)
+{
+    return family->collect_sparse != NULL;
+}
+/* Means are shares of the columns in a row's total, whatever that is. */
+static inline int vem_i_has_shares(const vem_i_family *family)
+{
+    return family->of_counts && family->of_counts->shares;
+}
+/* What makes of a row one whose squared distances tell what likelihoods would: for seeding. NULL: they
+ * do as they are. */
+typedef void vem_i_stabilizer(double *row, int32_t d);
+static inline vem_i_stabilizer *vem_i_stabilizer_of(const vem_i_family *family)
+{
+    return family->of_counts ? family->of_counts->stabilize : NULL;
+}
+/* Draws a row of a cluster with this mean; total: of the row, where means are shares. NULL: rows are
+ * normal about it. */
+typedef void vem_i_drawer(vem_i_rng *rng, const double *mean, int32_t d, double total,
+                          double *row);
+static inline vem_i_drawer *vem_i_drawer_of(const vem_i_family *family)
+{
+    return family->of_counts ? family->of_counts->draw : NULL;
 }
 /* Counts that are not bits make costs of which single precision keeps too few digits. */
 static inline int vem_i_is_wide(const vem_i_family *family)
@@ -166,6 +209,12 @@ static inline int vem_i_is_wide(const vem_i_family *family)
 static inline int vem_i_has_shapes(const vem_i_family *family)
 {
     return family->shape_axes >= 0;
+}
+/* Clusters are measured in one unit for all columns, that of the model's scale: columns of small
+ * numbers tell little of them. */
+static inline int vem_i_has_one_unit(const vem_i_family *family)
+{
+    return vem_i_has_shapes(family) && !family->by_column;
 }
 /* A shape is one variance for all columns. */
 static inline int vem_i_is_round(const vem_i_family *family)

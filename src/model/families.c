@@ -26,7 +26,7 @@ const vem_i_family *vem_i_family_of_distances(int by_column)
 
 int vem_i_can_express(const vem_i_family *family, const vem_i_family *other)
 {
-    if (family->counts || other->counts)
+    if (family->of_counts || other->of_counts)
         return family == other;
     return family->shape_axes >= other->shape_axes && family->shared <= other->shared;
 }

@@ -111,6 +111,9 @@ double vem_i_floor_log_det(const vem_i_family *family, int32_t d,
 /* All clusters of a model. */
 vem_status vem_i_floor_model(vem_i_run *run, const vem_i_constraints *constraints,
                              vem_model *model);
+/* Has a mean come to an end where every row that lies elsewhere is impossible? The floor of families of
+ * counts keeps it from there. */
+int vem_i_excludes_rows(const vem_i_constraints *constraints, const vem_model *model);
 /* Clusters that would be smaller, in some direction, without the floor. */
 vem_status vem_i_floor_count(vem_i_run *run, const vem_i_constraints *constraints,
                              const vem_model *model, int64_t *count);

@@ -200,7 +200,7 @@ static void maximize_some(void *arg, int64_t number, int thread)
     for (int64_t c = number * TOGETHER; c < end && c < t->model->clusters; c++) {
         double *mean = t->model->means + c * t->model->d;
         if (vem_i_move_mean(t->scorer, t->stats, (int32_t)c, t->constraints, mean) > 0)
-            t->model->family->counts->limit(t->constraints, t->model->d, mean);
+            t->model->family->of_counts->limit(t->constraints, t->model->d, mean);
     }
 }
 
@@ -221,7 +221,7 @@ static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_sta
     const vem_i_family vem_i_family_##name = {.kind = KIND,                              \
                                               .shape_axes = -1,                          \
                                               .needs = VEM_I_SPREAD_NONE,                \
-                                              .counts = &vem_i_counts_##name,            \
+                                              .of_counts = &vem_i_counts_##name,         \
                                               .pooled = &vem_i_family_##name,            \
                                               .state = state,                            \
                                               .prepare = prepare_##name,                 \

@@ -203,15 +203,29 @@ void vem_i_begin_at_row(const vem_i_family *family, const vem_i_constraints *con
 {
     if (constraints->sphere.origin)
         vem_i_sphere_place(&constraints->sphere, d, mean);
-    if (!family->counts)
+    if (!family->of_counts)
         return;
     const double total = total_of(mean, d), all = total_of(constraints->units, d);
-    const int shares = family->counts->shares;
+    const int shares = family->of_counts->shares;
     const double row = shares && total > 0 ? 0.5 / total : 0.5,
                  rest = shares && all > 0 ? 0.5 / all : 0.5;
     for (int32_t j = 0; j < d; j++)
         mean[j] = row * mean[j] + rest * constraints->units[j];
-    family->counts->limit(constraints, d, mean);
+    family->of_counts->limit(constraints, d, mean);
+}
+
+int vem_i_excludes_rows(const vem_i_constraints *constraints, const vem_model *model)
+{
+    const vem_i_counts *counts = model->family->of_counts;
+    const int64_t d = model->d;
+    for (int64_t i = 0; counts && i < model->clusters * d; i++) {
+        const double mean = model->means[i], unit = constraints->units[i % d];
+        if (unit > 0 && !(mean > 0))
+            return 1;
+        if (counts->most == 1 && !counts->shares && unit < 1 && !(mean < 1))
+            return 1;
+    }
+    return 0;
 }
 
 /* ---- seeding: squared distances of roots are Hellinger's, and those of bits are Hamming's ---- */

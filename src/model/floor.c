@@ -112,8 +112,9 @@ vem_status vem_i_floor_model(vem_i_run *run, const vem_i_constraints *constraint
     const int64_t values = vem_i_shape_values(model->family, model->d);
     double *work = NULL;
     vem_status status = VEM_OK;
-    for (int64_t c = 0; model->family->counts && c < model->clusters; c++)
-        model->family->counts->limit(constraints, model->d, model->means + c * model->d);
+    for (int64_t c = 0; model->family->of_counts && c < model->clusters; c++)
+        model->family->of_counts->limit(constraints, model->d,
+                                        model->means + c * model->d);
     if (model->family->shape_axes == 2)
         status =
             vem_i_take(run, &work, (size_t)vem_i_floor_work(model->d), sizeof(double));

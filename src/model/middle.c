@@ -16,7 +16,7 @@ void vem_i_model_center(const vem_model *model, double *origin)
     enum { PICKED = 63 };
     int64_t picked[PICKED];
     double values[PICKED];
-    if (model->family->counts) { /* which are not moved */
+    if (model->family->of_counts) { /* which are not moved */
         memset(origin, 0, (size_t)model->d * sizeof *origin);
         return;
     }

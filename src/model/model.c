@@ -145,7 +145,7 @@ vem_status vem_i_model_check_finite(vem_i_run *run, const vem_model *model)
 /* Of counts: no mean is negative or above what it can be, and shares add up to 1. */
 static vem_status check_counts(vem_i_run *run, vem_model *model)
 {
-    const vem_i_counts *counts = model->family->counts;
+    const vem_i_counts *counts = model->family->of_counts;
     for (int32_t c = 0; c < model->clusters; c++) {
         double *mean = model->means + (int64_t)c * model->d, sum = 0;
         for (int32_t j = 0; j < model->d; j++) {
@@ -230,7 +230,7 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
         memcpy(made->variances, variances,
                vem_model_variance_count(made) * sizeof *variances);
     status = check_means(run, made);
-    if (status == VEM_OK && made->family->counts)
+    if (status == VEM_OK && made->family->of_counts)
         status = check_counts(run, made);
     if (status == VEM_OK)
         status = check_weights(run, made);

@@ -11,7 +11,7 @@
  * such; shapes that are none. */
 static void check(vem_i_record *r, const vem_model *m)
 {
-    const vem_i_counts *counts = m->family->counts;
+    const vem_i_counts *counts = m->family->of_counts;
     const double sum = vem_i_sum(m->weights, m->clusters);
     if (!(sum > 0 && sum <= 1 + 1e-6))
         vem_i_record_refuse(r, "weights");

@@ -77,11 +77,11 @@ size_t vem_i_clusters_overlap_room(const vem_model *model)
 
 double vem_i_clusters_overlap(const vem_model *model, int64_t a, int64_t b, double *work)
 {
-    if (model->family->counts)
+    if (model->family->of_counts)
         return exp(
-            model->family->counts->log_affinity(model->means + a * model->d,
-                                                model->means + b * model->d, model->d,
-                                                fmax(vem_i_model_total(model), 1)));
+            model->family->of_counts->log_affinity(model->means + a * model->d,
+                                                   model->means + b * model->d, model->d,
+                                                   fmax(vem_i_model_total(model), 1)));
     return exp(is_full(model) ? overlap_full(model, a, b, work)
                               : overlap_diagonal(model, a, b));
 }

@@ -160,7 +160,7 @@ static vem_status settle_units(vem_i_run *run, next *n)
                          .scale = before->scale,
                          .deviations = deviations};
     double probe = 0;
-    if (before->family->counts) {
+    if (before->family->of_counts) {
         for (int32_t j = 0; j < d; j++)
             probe += deviations[j] = mean[j];
     } else if (before->family->by_column) {

@@ -22,8 +22,8 @@ static double scale_of(const double *scale, int32_t j)
 static double entry(const vem_model *m, int64_t c, int32_t i, int32_t j)
 {
     const double *shape = vem_i_cluster_shape(m, c);
-    if (m->family->counts)
-        return i == j ? m->family->counts->variance(m->means[c * m->d + i]) : 0;
+    if (m->family->of_counts)
+        return i == j ? m->family->of_counts->variance(m->means[c * m->d + i]) : 0;
     if (m->family->shape_axes == 2)
         return shape[(int64_t)i * m->d + j];
     return i == j ? shape[vem_i_variance_at(m, i)] : 0;
@@ -147,7 +147,7 @@ vem_i_constraints vem_i_constraints_of(const vem_view *view, const vem_options *
     if (options->metric ==
         VEM_METRIC_COSINE) /* columns are divided by one number, if any */
         limits.sphere = (vem_i_sphere){view->origin, scale_of(view->scale, 0)};
-    if (family->counts) {
+    if (family->of_counts) {
         limits.units = view->deviations;
         limits.floor = options->floor;
     } else if (family->by_column) {

@@ -1,6 +1,6 @@
 /* Seeds among rows of counts. Long rows lie far from all others, whatever their columns say, so
  * that squared distances of counts mislead every method. They are taken between rows as their
- * family sees them (model/counts.h: roots, of shares where means are shares), of a sample where
+ * family sees them (model/contract.h: roots, of shares where means are shares), of a sample where
  * there are many rows, each of which stands for an equal part of the mass. A sample of sparse rows is
  * a table only for methods that need one (AFK-MC2, two-level): k-means++ takes them as they are
  * (roots.h), however many columns there are. */
@@ -15,15 +15,15 @@
 enum { LEAST = 8192, EACH = 64, TWICE = 2 };
 
 /* As they are, without a sample? */
-static int are_seen_as_they_are(const vem_i_counts *counts, int sparse)
+static int are_seen_as_they_are(const vem_i_family *family, int sparse)
 {
-    return !counts->stabilize && !sparse;
+    return !vem_i_stabilizer_of(family) && !sparse;
 }
 
-int64_t vem_i_seed_counts_rows(int64_t n, int32_t d, const vem_i_counts *counts,
-                               int sparse, vem_seeding method, int32_t clusters)
+int64_t vem_i_seed_rows(int64_t n, int32_t d, const vem_i_family *family, int sparse,
+                        vem_seeding method, int32_t clusters)
 {
-    if (are_seen_as_they_are(counts, sparse))
+    if (are_seen_as_they_are(family, sparse))
         return n;
     const int64_t wanted = LEAST + EACH * (int64_t)clusters, most = VEM_I_SEED_VALUES / d,
                   fewest = TWICE * (int64_t)clusters;
@@ -33,14 +33,14 @@ int64_t vem_i_seed_counts_rows(int64_t n, int32_t d, const vem_i_counts *counts,
     return rows < n ? rows : n;
 }
 
-double vem_i_seed_values(const vem_i_counts *counts, int64_t n, int32_t d,
+double vem_i_seed_values(const vem_i_family *family, int64_t n, int32_t d,
                          int64_t row_values, int64_t clusters)
 {
     const int sparse = row_values < d;
-    if (!counts || are_seen_as_they_are(counts, sparse))
+    if (vem_i_has_places(family) || are_seen_as_they_are(family, sparse))
         return (double)n * (double)d;
-    return (double)vem_i_seed_counts_rows(n, d, counts, sparse, VEM_SEED_PLUSPLUS,
-                                          (int32_t)clusters) *
+    return (double)vem_i_seed_rows(n, d, family, sparse, VEM_SEED_PLUSPLUS,
+                                   (int32_t)clusters) *
            (double)row_values;
 }
 
@@ -85,11 +85,12 @@ static const double *all_masses(const vem_i_run *run, const vem_view *view)
     return run->comm && view->mass ? view->mass - view->first : view->mass;
 }
 
-static void fill_sample(vem_i_run *run, const vem_view *view, const vem_i_counts *counts,
+static void fill_sample(vem_i_run *run, const vem_view *view, const vem_i_family *family,
                         sample *s)
 {
     const size_t row = (size_t)view->d * view->kernels->element;
     const int64_t n = view->global_n;
+    vem_i_stabilizer *const stabilize = vem_i_stabilizer_of(family);
     if (s->rows < n)
         vem_i_pick_by_mass(all_masses(run, view), n, (int)s->rows, s->items);
     for (int64_t i = 0; s->rows == n && i < n; i++)
@@ -101,7 +102,7 @@ static void fill_sample(vem_i_run *run, const vem_view *view, const vem_i_counts
         if (s->starts) {
             s->starts[i] = view->sparse.starts[item];
             s->starts[s->rows + i] = view->sparse.ends[item];
-            s->totals[i] = vem_i_root_total(counts, &view->sparse, item);
+            s->totals[i] = vem_i_root_total(family, &view->sparse, item);
         }
         if (!s->x)
             continue;
@@ -109,8 +110,8 @@ static void fill_sample(vem_i_run *run, const vem_view *view, const vem_i_counts
             vem_i_widen(view->kernels, s->x + (size_t)i * row, view->d, s->row);
         else
             vem_i_view_widen(view, item, s->row);
-        if (counts->stabilize)
-            counts->stabilize(s->row, view->d);
+        if (stabilize)
+            stabilize(s->row, view->d);
         vem_i_narrow(view->kernels, s->row, view->d, s->x + (size_t)i * row);
         vem_i_residence_check(run);
     }
@@ -133,20 +134,20 @@ static vem_view seen_of(const vem_i_run *run, const vem_view *view, const sample
     return seen;
 }
 
-vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
-                             const vem_i_counts *counts, vem_seeding method,
-                             int32_t clusters, int64_t chain, uint64_t seed,
-                             vem_i_seeds *seeds)
+vem_status vem_i_seed_for(vem_i_run *run, const vem_view *view,
+                          const vem_i_family *family, vem_seeding method,
+                          int32_t clusters, int64_t chain, uint64_t seed,
+                          vem_i_seeds *seeds)
 {
     const int sparse = vem_i_view_is_sparse(view);
-    if (are_seen_as_they_are(counts, sparse))
+    if (vem_i_has_places(family) || are_seen_as_they_are(family, sparse))
         return vem_i_seed(run, view, method, clusters, chain, seed, seeds);
-    sample s = {.rows = vem_i_seed_counts_rows(view->global_n, view->d, counts, sparse,
-                                               method, clusters)};
+    sample s = {.rows = vem_i_seed_rows(view->global_n, view->d, family, sparse, method,
+                                        clusters)};
     vem_status status = take_sample(run, view, method, &s);
     if (status == VEM_OK) {
         if (!run->counted) /* a plan looks at nothing */
-            fill_sample(run, view, counts, &s);
+            fill_sample(run, view, family, &s);
         const vem_view seen = seen_of(run, view, &s);
         seeds->totals = s.totals;
         vem_i_run alone = vem_i_comm_alone(run); /* all draw the same from the sample */

@@ -1,4 +1,4 @@
-/* Distances of sparse rows of counts as `stabilize` of their family sees them (model/counts.h):
+/* Distances of sparse rows of counts as `stabilize` of their family sees them (model/contract.h):
  *
  *     y_j = sqrt(x_j / t),    t = 1, of shares the total of the row
  *
@@ -14,10 +14,10 @@
 
 enum { TOGETHER = 16 }; /* centers that a row meets at a time */
 
-double vem_i_root_total(const vem_i_counts *counts, const vem_i_sparse *x, int64_t row)
+double vem_i_root_total(const vem_i_family *family, const vem_i_sparse *x, int64_t row)
 {
     double total = 0;
-    if (!counts->shares)
+    if (!vem_i_has_shares(family))
         return 1;
     for (int64_t e = x->starts[row]; e < x->ends[row]; e++)
         total += vem_i_sparse_value(x, e);

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "data/sparse.h"
-#include "model/counts.h"
+#include "model/contract.h"
 
 typedef struct vem_i_roots {
     vem_i_sparse x;
@@ -14,7 +14,7 @@ typedef struct vem_i_roots {
 } vem_i_roots;
 
 /* What the values of a row are divided by. */
-double vem_i_root_total(const vem_i_counts *counts, const vem_i_sparse *x, int64_t row);
+double vem_i_root_total(const vem_i_family *family, const vem_i_sparse *x, int64_t row);
 /* |y - m|^2 of row y with this total; square = |m|^2. Of an equal row, whose square was added up
  * in the order of its columns, it is 0. */
 double vem_i_root_square(const vem_i_sparse *x, int64_t row, double total,

@@ -5,7 +5,7 @@
 #define VEM_SEED_SEED_H
 
 #include "data/view.h"
-#include "model/counts.h"
+#include "model/contract.h"
 
 typedef struct vem_i_seeds {
     int64_t *items;  /* the C rows chosen, by their numbers in the whole */
@@ -26,17 +26,18 @@ typedef struct vem_i_seeds {
 vem_status vem_i_seed(vem_i_run *run, const vem_view *view, vem_seeding method,
                       int32_t clusters, int64_t chain, uint64_t seed, vem_i_seeds *seeds);
 
-/* The same among rows of counts (counts.c); `first` is not known. */
-vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
-                             const vem_i_counts *counts, vem_seeding method,
-                             int32_t clusters, int64_t chain, uint64_t seed,
-                             vem_i_seeds *seeds);
+/* The same among rows as this family sees them (counts.c). Where its clusters have no places `first` is
+ * not known. */
+vem_status vem_i_seed_for(vem_i_run *run, const vem_view *view,
+                          const vem_i_family *family, vem_seeding method,
+                          int32_t clusters, int64_t chain, uint64_t seed,
+                          vem_i_seeds *seeds);
 enum { VEM_I_SEED_VALUES = 1 << 24 }; /* of a table of them */
-/* Among how many; and do these methods go through sparse rows as they are, without a table? */
-int64_t vem_i_seed_counts_rows(int64_t n, int32_t d, const vem_i_counts *counts,
-                               int sparse, vem_seeding method, int32_t clusters);
-/* Values that k-means++ reads in a pass over n rows of so many values each; counts NULL: no counts. */
-double vem_i_seed_values(const vem_i_counts *counts, int64_t n, int32_t d,
+/* Among how many, of a family without places; and do these methods go through sparse rows as they are, without a table? */
+int64_t vem_i_seed_rows(int64_t n, int32_t d, const vem_i_family *family, int sparse,
+                        vem_seeding method, int32_t clusters);
+/* Values that k-means++ reads in a pass over n rows of so many values each. */
+double vem_i_seed_values(const vem_i_family *family, int64_t n, int32_t d,
                          int64_t row_values, int64_t clusters);
 static inline int vem_i_seed_stays_sparse(vem_seeding method)
 {

@@ -106,9 +106,9 @@ static void difference(survey *s, int64_t c)
         }
         /* A ball is as large as it is in the units in which it is one: columns of small
          * numbers would say that it is huge. */
-        const double unit = m->family->by_column || m->family->counts ? s->variances[j]
-                            : m->scale ? m->scale[j] * m->scale[j]
-                                       : 1;
+        const double unit = !vem_i_has_one_unit(m->family) ? s->variances[j]
+                            : m->scale                     ? m->scale[j] * m->scale[j]
+                                                           : 1;
         spread += vem_i_model_covariance(m, c, j, j) / s->total / unit;
         all += s->variances[j] / unit;
     }
@@ -118,7 +118,7 @@ static void difference(survey *s, int64_t c)
 /* ---- Nearest clusters ---- */
 
 /* A mean of counts is no row of counts: the nearest is what it has most in common with. */
-static void nearest_of_counts(survey *s)
+static void nearest_by_overlap(survey *s)
 {
     const vem_model *m = s->model;
     for (int32_t c = 0; c < m->clusters; c++) {
@@ -148,8 +148,8 @@ static vem_status find_nearest(survey *s, vem_precision precision)
     }
     if (clusters < 2)
         return VEM_OK;
-    if (m->family->counts) {
-        nearest_of_counts(s);
+    if (!vem_i_has_places(m->family)) {
+        nearest_by_overlap(s);
         return VEM_OK;
     }
     vem_status status = vem_i_take(s->run, &best, 2 * (size_t)clusters, sizeof *best);
@@ -292,7 +292,7 @@ vem_status vem_i_describe(vem_i_run *run, const vem_model *model, const vem_data
     const size_t d = (size_t)model->d;
     survey s = {
         .run = run, .model = model, .data = data, .clusters = clusters, .total = 1};
-    if (model->family->counts && model->family->counts->shares)
+    if (vem_i_has_shares(model->family))
         s.total = fmax(vem_i_model_total(model), 1);
     about->approximate = 0;
     about->recall = about->recall_least = 1;

@@ -42,7 +42,7 @@ static void take_exemplar(survey *s, int64_t row, double far)
 
 static int are_shares(const survey *s)
 {
-    return s->model->family->counts && s->model->family->counts->shares;
+    return vem_i_has_shares(s->model->family);
 }
 
 /* ---- rows written out ---- */

@@ -26,6 +26,7 @@ enum { ROWS_PER_TASK = 256 };
 typedef struct task {
     vem_i_run *run;
     const vem_model *model;
+    vem_i_drawer *draw; /* of the family; NULL: normal */
     uint64_t seed;
     int64_t first, n;
     double *sums;    /* C: of the weights */
@@ -63,8 +64,8 @@ static void draw_row(const task *t, int64_t i, double *z)
     double *row = t->rows + i * d;
     if (t->labels)
         t->labels[i] = (int32_t)c;
-    if (m->family->counts) {
-        m->family->counts->draw(&rng, mean, m->d, t->total, row);
+    if (t->draw) {
+        t->draw(&rng, mean, m->d, t->total, row);
         return;
     }
     for (int32_t j = 0; j < d; j++)
@@ -110,7 +111,7 @@ static vem_status factorize(vem_i_run *run, task *t)
     const vem_model *m = t->model;
     const size_t matrix = (size_t)m->d * (size_t)m->d,
                  count = vem_model_variance_count(m);
-    if (m->family->counts && m->family->counts->shares) {
+    if (vem_i_has_shares(m->family)) {
         t->total = vem_i_model_total(m);
         if (!(t->total > 0))
             return vem_i_fail(
@@ -138,6 +139,7 @@ vem_status vem_i_draw(vem_i_run *run, const vem_model *model, uint64_t seed,
 {
     task t = {.run = run,
               .model = model,
+              .draw = vem_i_drawer_of(model->family),
               .seed = seed,
               .first = first,
               .n = n,
