@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "api/fitting.h"
 #include "base/memory.h"
 #include "base/structs.h"
 #include "comm/comm.h"
@@ -16,11 +15,6 @@
 #include "model/columns.h"
 #include "model/units.h"
 #include "select/held_out.h"
-
-/* The evidence of a covariance matrix is that of its prior until there are so many rows
- * for each column: noise of fewer falls into clusters, and of more does not
- * (docs/math/bayes.md). With fewer rows than the second number it does in any family. */
-enum { ROWS_FOR_MATRICES = 5, ROWS_FOR_ANY = 20 };
 
 /* ---- before ---- */
 
@@ -66,82 +60,6 @@ static vem_status finish_models(vem_i_fitting *f)
             status = vem_i_model_know_columns(&f->run, f->data, f->points, f->start, m);
     }
     return status;
-}
-
-/* Clusters that the rows do not speak for. */
-static void report_few(const vem_i_fitting *f)
-{
-    const long long n = f->data->n;
-    char note[VEM_I_TOLD], few[VEM_I_FEW];
-    if (f->few)
-        vem_i_report_note(f->report, "%s",
-                          vem_i_few_rows_note(f->data,
-                                              vem_i_family_of((int)f->resolved.family),
-                                              note));
-    else if (f->method->takes_prior && vem_i_takes_products(f->model->family) &&
-             n < (int64_t)ROWS_FOR_MATRICES * f->data->d)
-        vem_i_report_note(f->report,
-                          "%s: the evidence of a covariance matrix for each cluster is "
-                          "that of its prior more than that of the rows, and clusters "
-                          "may be found where there are none; --family diag needs fewer "
-                          "rows.",
-                          vem_i_few_rows(f->data, few));
-    if (f->method->takes_prior && n < ROWS_FOR_ANY && f->path->chosen > 1)
-        vem_i_report_note(f->report,
-                          "%lld rows are few: what is found is the prior's more than "
-                          "theirs.",
-                          n);
-}
-
-static void report_choice(const vem_i_fitting *f, int32_t asked)
-{
-    vem_report *report = f->report;
-    const vem_path *path = f->path;
-    const int32_t last = path->points[path->count - 1].clusters;
-    int32_t first = last; /* that may be chosen */
-    for (int32_t i = path->count - 1; i >= 0 && path->points[i].clusters >= f->least; i--)
-        first = path->points[i].clusters;
-    const int ended = report->summary.outcome == VEM_OUTCOME_CONVERGED ||
-                      report->summary.outcome == VEM_OUTCOME_STEP_LIMIT;
-    if (f->method->last && path->chosen == f->least && f->least > 1)
-        vem_i_report_say(report, "%d clusters, the fewest that --min-clusters allows.",
-                         path->chosen);
-    else if (f->method->last)
-        vem_i_report_say(report,
-                         "%d cluster%s: rows of each are a normal sample, as far as a "
-                         "test can tell.",
-                         path->chosen, path->chosen == 1 ? "" : "s");
-    else
-        vem_i_report_say(report,
-                         "%d cluster%s, the %s %s of %d to %d clusters%s; --pick K takes "
-                         "another mixture of the path.",
-                         path->chosen, path->chosen == 1 ? "" : "s",
-                         f->method->lower ? "least" : "largest", f->method->criterion,
-                         first, last, path->count == 1 ? " (there is no other)" : "");
-    if (last < asked && !f->method->by_energy && f->distinct == last)
-        vem_i_report_note(report, "the path ends with %d of %d clusters: there %s.", last,
-                          asked,
-                          last == 1 ? "is one distinct row"
-                                    : "are no more distinct rows");
-    else if (last < asked && !f->method->by_energy)
-        vem_i_report_note(report, "the path ends with %d of %d clusters%s.", last, asked,
-                          ended ? f->method->ends : "");
-    if (path->chosen == asked && path->chosen > f->least && path->count > 1 && ended &&
-        !f->method->last)
-        vem_i_report_note(report,
-                          "%s is best at the largest number tried: a larger %s may find "
-                          "a better one.",
-                          f->method->criterion,
-                          f->select->numbers ? "number" : "--max-clusters");
-    if (f->select->numbers && f->resolved.prior == VEM_PRIOR_FLAT &&
-        f->resolved.held == 1)
-        vem_i_report_note(report,
-                          "these are k-means, family %s with equal weights, by BIC: for "
-                          "the number of clusters --family full --prior free compares "
-                          "mixtures, and vem select searches.",
-                          vem_choice_name("family", (int)f->resolved.family));
-    if (f->least > last)
-        vem_i_report_note(report, "that is fewer than --min-clusters %d.", f->least);
 }
 
 /* Does the floor hold the likelihood of the chosen mixture, and not that of the next best? */
@@ -201,8 +119,7 @@ static vem_status choose(vem_i_fitting *f)
     f->report->options.clusters = path->chosen;
     if (f->report->options.held > path->chosen)
         f->report->options.held = path->chosen;
-    report_choice(f, (int32_t)f->resolved.clusters);
-    report_few(f);
+    vem_i_select_notes(f);
     status = look_at_floor(f, at);
     return status == VEM_OK ? finish_models(f) : status;
 }
@@ -252,7 +169,7 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
     if (asked.measure == VEM_MEASURE_NONE && (measured || !f.method->by_energy))
         asked.measure = VEM_MEASURE_EXACT;
     f.few = f.method->takes_prior &&
-            vem_i_has_few_rows(data, options, s.prior, ROWS_FOR_MATRICES);
+            vem_i_has_few_rows(data, options, s.prior, VEM_I_ROWS_FOR_MATRICES);
     if (f.few)
         asked.family = vem_i_columns_family();
     f.method->prepare(&asked);
