@@ -224,12 +224,28 @@ static void runs_stay_as_they_are(void **state)
     grid_data_free(&data);
 }
 
+/* Where the first of them fails there is no result, and it is said why. */
+static void what_fails_says_so(void **state)
+{
+    (void)state;
+    grid_data data = heaps(CLUMPS, ROWS, 2, 7, 0, NULL);
+    const vem_options open = plain(-1);
+    const vem_select_options s = several(VEM_SELECT_BIC);
+    found f;
+    data.x[7] = NAN;
+    assert_int_equal(try_select(&data, &open, &s, &f), VEM_BAD_DATA);
+    assert_non_null(strstr(vem_ctx_message(ctx), "Row 4, column 2 is NaN."));
+    assert_true(!f.model && !f.path && !f.report);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_is_taken),
                                        cmocka_unit_test(stopped),
                                        cmocka_unit_test(time_that_was_spent),
                                        cmocka_unit_test(refused),
+                                       cmocka_unit_test(what_fails_says_so),
                                        cmocka_unit_test(objectives_are_said),
                                        cmocka_unit_test(runs_stay_as_they_are)};
     return cmocka_run_group_tests_name("select_families", tests, set_up, tear_down);
