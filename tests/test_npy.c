@@ -178,6 +178,22 @@ static void wrong_content(void **state)
                    VEM_UNSUPPORTED, "a record of several fields");
 }
 
+/* A header ends where its length says, whatever the values behind it look like. */
+static void headers_that_end_too_early(void **state)
+{
+    static const char whole[] =
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }";
+    (void)state;
+    for (size_t cut = 1; cut < sizeof whole - 1; cut++) {
+        char header[sizeof whole] = "", values[200];
+        memset(values, ' ', sizeof values);
+        memcpy(header, whole, cut);
+        memcpy(values + 1, whole + cut, strlen(whole + cut));
+        io_refuses(put_npy("cut.npy", 1, header, values, sizeof values), VEM_BAD_DATA,
+                   "cannot be understood");
+    }
+}
+
 static void hostile_headers(void **state)
 {
     static const char *const broken[] = {
@@ -297,10 +313,15 @@ static void arrays_that_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind),        cmocka_unit_test(small_types),
-        cmocka_unit_test(other_headers),     cmocka_unit_test(wrong_content),
-        cmocka_unit_test(hostile_headers),   cmocka_unit_test(round_trip),
-        cmocka_unit_test(columns_by_number), cmocka_unit_test(arrays_that_are_none),
+        cmocka_unit_test(every_kind),
+        cmocka_unit_test(small_types),
+        cmocka_unit_test(other_headers),
+        cmocka_unit_test(wrong_content),
+        cmocka_unit_test(hostile_headers),
+        cmocka_unit_test(headers_that_end_too_early),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(columns_by_number),
+        cmocka_unit_test(arrays_that_are_none),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }
