@@ -37,15 +37,16 @@ void vem_path_free(vem_path *path)
     vem_i_free(path);
 }
 
-void vem_i_path_plan(vem_i_run *dry, vem_i_shape shape)
+void vem_i_path_plan(vem_i_run *dry, vem_i_shape shape, int32_t count)
 {
     vem_path *path = NULL;
     void *models;
     /* Bytes are linear in the clusters: each takes the mean of the least and the most. */
-    const vem_i_shape least = vem_i_shape_of(shape.family, 1, shape.d);
+    const vem_i_shape least =
+        vem_i_shape_of(shape.family, shape.clusters - count + 1, shape.d);
     const uint64_t two = vem_i_model_bytes(dry, least) + vem_i_model_bytes(dry, shape);
     vem_i_path_new(dry, shape.clusters, &path);
-    vem_i_take(dry, &models, (size_t)shape.clusters, (size_t)(two / 2));
+    vem_i_take(dry, &models, (size_t)count, (size_t)(two / 2));
     vem_path_free(path);
 }
 

@@ -19,8 +19,9 @@ struct vem_path {
 
 /* Room for so many numbers of clusters. */
 vem_status vem_i_path_new(vem_i_run *run, int32_t capacity, vem_path **path);
-/* A path with the mixtures of 1 ... clusters, run dry (base/memory.h). */
-void vem_i_path_plan(vem_i_run *dry, vem_i_shape shape);
+/* A path of so many mixtures, run dry (base/memory.h): of the largest that there may be, as no two
+ * have as many clusters. */
+void vem_i_path_plan(vem_i_run *dry, vem_i_shape shape, int32_t count);
 /* Keeps a copy of the mixture, unless there is a better one of as many clusters. */
 vem_status vem_i_path_add(vem_i_run *run, vem_path *path, const vem_model *model,
                           double free_energy, int64_t steps);

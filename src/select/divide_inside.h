@@ -148,6 +148,8 @@ vem_status vem_i_divide_plan_boxes(vem_i_divider *t);
 /* Divisions of all clusters that were not looked at as they are now, into t->moves. 0:
  * there was no time for all. */
 int vem_i_price_divisions(vem_i_divider *t);
+/* What it takes to look at all pairs, run dry. */
+void vem_i_price_plan(vem_i_divider *t);
 /* Near pairs, in *list, which the caller frees, the best to join first. */
 vem_status vem_i_price_pairs(vem_i_divider *t, vem_i_change **list, int64_t *count);
 /* The first of these that were not yet, divided anew, into t->moves; as above. */

@@ -5,8 +5,12 @@
 #include "search/boxes.h"
 #include "select/divide_inside.h"
 
-/* Mixtures of the path, or so: how many numbers of clusters a search comes by, it finds out. */
+/* Mixtures of the path, or so: how many numbers of clusters a search comes by, it finds out
+ * (docs/constants.md). */
 enum { KEPT = 32 };
+/* Mixtures of its own beside that of the loop at hand: the best, what is better beside it, and where
+ * the loop begins. */
+enum { OWN = 3 };
 
 void vem_i_divider_free(vem_i_divider *t)
 {
@@ -74,11 +78,14 @@ static uint64_t bytes_of(const vem_i_run *run, const vem_i_programme *programme,
                        .objective = &objective,
                        .view = &view,
                        .most = (int32_t)o->clusters};
-    vem_i_divider_new(&t);
-    vem_i_divide_plan_boxes(&t);
+    const vem_i_shape shape = vem_i_shape_of(family, t.most, d);
+    if (vem_i_divider_new(&t) == VEM_OK) {
+        vem_i_divide_plan_boxes(&t);
+        vem_i_price_plan(&t);
+        vem_i_path_plan(&dry, shape, t.most < KEPT ? t.most : KEPT);
+    }
     vem_i_divider_free(&t);
-    return bytes + (uint64_t)(t.most < KEPT ? t.most : KEPT) *
-                       vem_i_model_bytes(run, vem_i_shape_of(family, t.most, d));
+    return bytes + OWN * vem_i_model_bytes(run, shape);
 }
 
 uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *programme,

@@ -105,7 +105,7 @@ int vem_i_price_divisions(vem_i_divider *t)
 /* ---- pairs ---- */
 
 typedef struct pairing {
-    vem_i_divider *t;
+    const vem_i_divider *t;
     double *work; /* per thread: a group, and what costs need */
     int64_t room;
     vem_i_change *list; /* NEAR for each cluster, or all */
@@ -186,17 +186,40 @@ int vem_i_by_gain(const void *a, const void *b)
     return (x->b > y->b) - (x->b < y->b);
 }
 
+/* Pairs for each cluster, of so many. */
+static int64_t pairs_of(int32_t clusters)
+{
+    return clusters <= ALL_PAIRS ? ALL_PAIRS : NEAR;
+}
+
+static vem_status take_pairs(const vem_i_divider *t, int32_t clusters, pairing *p)
+{
+    *p = (pairing){.t = t,
+                   .room = t->groups.stride + 1 + vem_i_objective_work(t->objective)};
+    const vem_i_room list[] = {
+        {&p->work, (size_t)t->run->threads, (size_t)p->room * sizeof(double), 0},
+        {&p->list, (size_t)(pairs_of(clusters) * clusters), sizeof *p->list, 0},
+    };
+    return vem_i_take_rooms(t->run, list, VEM_I_COUNT(list));
+}
+
+void vem_i_price_plan(vem_i_divider *t)
+{
+    const uint64_t before = vem_i_counted(t->run);
+    pairing p;
+    take_pairs(t, t->most < ALL_PAIRS ? t->most : ALL_PAIRS, &p);
+    const uint64_t all = vem_i_count_back(t->run, before);
+    take_pairs(t, t->most, &p);
+    vem_i_count_least(t->run, all);
+}
+
 /* All near pairs, the best to join first. */
 vem_status vem_i_price_pairs(vem_i_divider *t, vem_i_change **list, int64_t *count)
 {
     const vem_i_groups *g = &t->groups;
-    pairing p = {.t = t, .room = g->stride + 1 + vem_i_objective_work(t->objective)};
-    const int64_t each = g->count <= ALL_PAIRS ? ALL_PAIRS : NEAR;
-    vem_status status = vem_i_take(t->run, &p.work, (size_t)t->run->threads,
-                                   (size_t)p.room * sizeof(double));
-    if (status == VEM_OK)
-        status =
-            vem_i_take(t->run, &p.list, (size_t)(each * g->count), sizeof(vem_i_change));
+    const int64_t each = pairs_of(g->count);
+    pairing p;
+    const vem_status status = take_pairs(t, g->count, &p);
     *list = NULL;
     *count = 0;
     if (status == VEM_OK) {

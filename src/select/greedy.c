@@ -18,8 +18,10 @@ static uint64_t bytes(const vem_i_run *run, const vem_i_programme *programme, in
 {
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(run, &bytes);
-    vem_i_path_plan(&dry, vem_i_shape_of(vem_i_family_of(programme->options.family),
-                                         (int32_t)programme->options.clusters, d));
+    vem_i_path_plan(&dry,
+                    vem_i_shape_of(vem_i_family_of(programme->options.family),
+                                   (int32_t)programme->options.clusters, d),
+                    (int32_t)programme->options.clusters);
     return bytes;
 }
 
