@@ -104,3 +104,8 @@ int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_block *blo
     }
     return changed;
 }
+
+vem_status vem_i_first_held_new(vem_i_run *run, int64_t items, int32_t **labels)
+{
+    return vem_i_take(run, labels, (size_t)items, sizeof **labels);
+}

@@ -35,5 +35,8 @@ vem_status vem_i_posterior_look_further(vem_i_run *run, const vem_view *view,
                                         vem_i_posterior *posterior);
 /* Take over what a block found; the number of items whose held set changed. */
 int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_block *block);
+/* Of so many items the first cluster that each holds, which stays when the loop is gone; the caller
+ * frees it. */
+vem_status vem_i_first_held_new(vem_i_run *run, int64_t items, int32_t **labels);
 
 #endif

@@ -187,6 +187,24 @@ static int approach(const judge *t, double *mean, uint8_t *only)
     return some;
 }
 
+vem_status vem_i_steady_room_new(vem_i_run *run, vem_i_scorer *scorer, int32_t clusters,
+                                 vem_i_steady_room *room)
+{
+    *room = (vem_i_steady_room){0};
+    const vem_i_room list[] = {
+        {&room->only, (size_t)clusters, sizeof *room->only, 0},
+        {&room->mean, (size_t)scorer->d, sizeof *room->mean, 0},
+    };
+    const vem_status status = vem_i_scorer_part(run, scorer);
+    return status == VEM_OK ? vem_i_take_rooms(run, list, VEM_I_COUNT(list)) : status;
+}
+
+void vem_i_steady_room_free(vem_i_steady_room *room)
+{
+    vem_i_free(room->only);
+    vem_i_free(room->mean);
+}
+
 vem_status vem_i_steady(vem_i_run *run, vem_i_estep *estep, vem_i_posterior *posterior,
                         const vem_i_constraints *constraints, vem_i_scorer *scorer,
                         vem_i_stats *stats, int64_t *pairs)
@@ -196,21 +214,14 @@ vem_status vem_i_steady(vem_i_run *run, vem_i_estep *estep, vem_i_posterior *pos
     judge t = judge_of(scorer, stats, constraints);
     if (!any_too_far(&t))
         return VEM_OK;
-    /* Taken here, because hardly any fit comes to it. Plans count the part of the scorer
-     * (fit/memory_plan.c); the others are a byte for each cluster and a row. */
-    uint8_t *only = NULL;
-    double *mean = NULL;
-    vem_status status = vem_i_scorer_part(run, scorer);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &only, (size_t)stats->clusters, sizeof *only);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &mean, (size_t)stats->d, sizeof *mean);
-    for (int pass = 0; status == VEM_OK && pass < PASSES && approach(&t, mean, only);
+    vem_i_steady_room room;
+    const vem_status status = vem_i_steady_room_new(run, scorer, stats->clusters, &room);
+    for (int pass = 0;
+         status == VEM_OK && pass < PASSES && approach(&t, room.mean, room.only);
          pass++) {
-        *pairs += vem_i_estep_recollect(estep, posterior, only, stats);
+        *pairs += vem_i_estep_recollect(estep, posterior, room.only, stats);
         t = judge_of(scorer, stats, constraints);
     }
-    vem_i_free(only);
-    vem_i_free(mean);
+    vem_i_steady_room_free(&room);
     return status;
 }

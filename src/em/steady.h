@@ -11,5 +11,14 @@
 vem_status vem_i_steady(vem_i_run *run, vem_i_estep *estep, vem_i_posterior *posterior,
                         const vem_i_constraints *constraints, vem_i_scorer *scorer,
                         vem_i_stats *stats, int64_t *pairs);
+/* What it takes then: that part of the scorer, and these. Taken where it happens, as hardly any fit
+ * comes to it; plans count it (fit/memory_plan.c). */
+typedef struct vem_i_steady_room {
+    uint8_t *only; /* per cluster */
+    double *mean;  /* d */
+} vem_i_steady_room;
+vem_status vem_i_steady_room_new(vem_i_run *run, vem_i_scorer *scorer, int32_t clusters,
+                                 vem_i_steady_room *room);
+void vem_i_steady_room_free(vem_i_steady_room *room);
 
 #endif

@@ -439,11 +439,11 @@ vem_status vem_i_attempt_run(vem_i_attempt *a)
     a->least = -INFINITY;
     if (a->cells)
         vem_i_cells_reset(a->cells);
-    const size_t most =
-        (size_t)(a->cells && !a->still ? a->cells->cut.capacity : a->view->n); /* items */
-    vem_status status = vem_i_take(a->run, &a->labels, most, sizeof(int32_t));
+    const int64_t most =
+        a->cells && !a->still ? a->cells->cut.capacity : a->view->n; /* items */
+    vem_status status = vem_i_first_held_new(a->run, most, &a->labels);
     if (status == VEM_OK)
-        memset(a->labels, -1, most * sizeof(int32_t));
+        memset(a->labels, -1, (size_t)most * sizeof(int32_t));
     if (status == VEM_OK)
         status = entered ? resume(a) : begin(a);
     for (; status == VEM_OK && a->at < p->count && !a->again; a->at++, entered = 0) {

@@ -31,7 +31,7 @@ static vem_status unorder_labels(vem_i_attempt *a)
     if (!a->points || !a->points->rows)
         return VEM_OK;
     int32_t *labels = NULL;
-    vem_status status = vem_i_take(a->run, &labels, (size_t)a->view->n, sizeof(int32_t));
+    const vem_status status = vem_i_first_held_new(a->run, a->view->n, &labels);
     if (status != VEM_OK)
         return status;
     for (int64_t i = 0; i < a->view->n; i++)

@@ -97,7 +97,7 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
                vem_i_has_places(family);
     const int32_t count = a->programme->grows ? 1 : (int32_t)o->clusters;
     vem_i_seeds seeds = {.first = hint ? a->labels : NULL};
-    vem_status status = vem_i_take(a->run, &seeds.items, (size_t)count, sizeof(int64_t));
+    vem_status status = vem_i_seeds_room(a->run, count, &seeds);
     if (status == VEM_OK)
         status = vem_i_seed_for(a->run, a->view, family, method, count, o->chain, a->seed,
                                 &seeds);

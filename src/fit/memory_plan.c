@@ -19,6 +19,7 @@
 #include "data/points.h"
 #include "data/subset.h"
 #include "em/last_step.h"
+#include "em/steady.h"
 #include "fit/order.h"
 #include "fit/reduce.h"
 #include "metrics/gap.h"
@@ -105,10 +106,19 @@ static vem_i_shape shape_of(const sizes *s)
     return vem_i_shape_of(vem_i_family_of(s->o->family), s->clusters, s->d);
 }
 
+static uint64_t labels_bytes(const vem_i_run *run, int64_t items)
+{
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(run, &bytes);
+    int32_t *none;
+    vem_i_first_held_new(&dry, items, &none);
+    return bytes;
+}
+
 /* What an attempt has beside its loop. */
 static uint64_t attempt_bytes(const sizes *s)
 {
-    return s->model + (uint64_t)s->n * sizeof(int32_t);
+    return s->model + labels_bytes(s->run, s->n);
 }
 
 /* The constructors of the loop, run dry; and what it takes when a cluster goes far (em/steady.h). */
@@ -132,7 +142,7 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
         vem_i_model_blank(&dry,
                           vem_i_shape_of(vem_i_family_of(o->family), s->clusters, s->d),
                           &em.model);
-    bytes = (uint64_t)s->clusters + (uint64_t)s->d * sizeof(double);
+    bytes = 0; /* the model is the attempt's */
     if (status == VEM_OK)
         status = vem_i_em_new(&em, &search);
     if (status == VEM_OK)
@@ -143,8 +153,10 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
         status = vem_i_descent_new(&em, s->cells, 0, &descent);
     if (status == VEM_OK)
         status = vem_i_estep_start(em.estep, &em.pairs);
+    vem_i_steady_room room = {0};
     if (status == VEM_OK)
-        vem_i_scorer_part(&dry, &em.scorer);
+        vem_i_steady_room_new(&dry, &em.scorer, s->clusters, &room);
+    vem_i_steady_room_free(&room);
     vem_i_descent_free(descent);
     vem_i_last_step_free(last);
     vem_i_em_free(&em);
@@ -192,9 +204,10 @@ static uint64_t seed_bytes(const sizes *s)
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     const vem_view view = view_of(s);
     vem_i_seeds none = {0};
+    vem_i_seeds_room(&dry, s->clusters, &none);
     vem_i_seed_for(&dry, &view, vem_i_family_of(s->o->family), (vem_seeding)s->o->seeding,
                    s->clusters, s->o->chain, 0, &none);
-    return bytes + (uint64_t)s->clusters * sizeof(int64_t);
+    return bytes;
 }
 
 /* Starts on a sample: its rows, the best so far, and an attempt; or the larger sample. */
@@ -318,9 +331,8 @@ static uint64_t stage_bytes(const sizes *s, const vem_i_programme *p, int spill)
         else if (p->stages[i].kind == VEM_I_STAGE_SEED)
             most = larger(most, seed_bytes(s));
     if (ordered) /* afterwards the labels are put back: a copy */
-        most =
-            larger(most, s->model + larger(order_bytes(s, spill),
-                                           ordered + (uint64_t)s->n * sizeof(int32_t)));
+        most = larger(most, s->model + larger(order_bytes(s, spill),
+                                              ordered + labels_bytes(s->run, s->n)));
     return most;
 }
 
@@ -416,7 +428,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
                .spill = plan->spill,
                .stored = vem_i_plan_stored(plan),
                .row_values = plan->row_values};
-    const uint64_t items = (uint64_t)p->items, labels = items * sizeof(int32_t);
+    const uint64_t labels = labels_bytes(run, p->items);
     vem_i_cells *cells = NULL;
     s.model = vem_i_model_bytes(run, vem_i_shape_of(vem_i_family_of(o->family),
                                                     s.clusters, s.d));

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "data/together.h"
 
@@ -28,6 +29,11 @@ static vem_status choose(vem_i_run *run, const vem_view *view, vem_seeding metho
     }
     return vem_i_fail(run, VEM_BAD_OPTION, "There is no seeding with number %d.",
                       (int)method);
+}
+
+vem_status vem_i_seeds_room(vem_i_run *run, int32_t clusters, vem_i_seeds *seeds)
+{
+    return vem_i_take(run, &seeds->items, (size_t)clusters, sizeof *seeds->items);
 }
 
 vem_status vem_i_seed(vem_i_run *run, const vem_view *view, vem_seeding method,

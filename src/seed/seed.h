@@ -22,6 +22,8 @@ typedef struct vem_i_seeds {
                              (roots.h) */
 } vem_i_seeds;
 
+/* Room for the rows that will be chosen; `items` is the caller's to free. */
+vem_status vem_i_seeds_room(vem_i_run *run, int32_t clusters, vem_i_seeds *seeds);
 /* `items` has room for `clusters` rows. Run dry (base/memory.h), it counts what a method takes. */
 vem_status vem_i_seed(vem_i_run *run, const vem_view *view, vem_seeding method,
                       int32_t clusters, int64_t chain, uint64_t seed, vem_i_seeds *seeds);
