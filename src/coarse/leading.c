@@ -191,6 +191,14 @@ static vem_status copy_sample(vem_i_run *run, const vem_view *view, vem_i_axes_s
     return status;
 }
 
+/* Room for so many axes. */
+static vem_status take_basis(vem_i_run *run, const vem_view *view, int32_t axes,
+                             vem_i_leading *leading)
+{
+    return vem_i_take(run, &leading->basis, (size_t)axes,
+                      (size_t)view->d * view->kernels->element);
+}
+
 /* An empty copy of the view, along `axes` axes. */
 static vem_status take_points(vem_i_run *run, const vem_view *view, int32_t axes,
                               vem_i_points **points)
@@ -275,6 +283,14 @@ static vem_status make(vem_i_run *run, const vem_view *view, int32_t clusters,
     return status;
 }
 
+void vem_i_leading_plan(vem_i_run *dry, const vem_view *view, int32_t axes, int let_go)
+{
+    vem_i_leading kept = {.axes = axes};
+    if (take_basis(dry, view, axes, &kept) == VEM_OK && !let_go)
+        take_points(dry, view, axes, &kept.points);
+    vem_i_leading_free(&kept);
+}
+
 vem_status vem_i_leading_new(vem_i_run *run, const vem_view *view, int32_t most,
                              int32_t clusters, vem_i_leading *leading)
 {
@@ -286,17 +302,18 @@ vem_status vem_i_leading_new(vem_i_run *run, const vem_view *view, int32_t most,
     void *packed = NULL, *zeros = NULL;
     *leading = (vem_i_leading){.most = most};
     const vem_i_room list[] = {
-        {&leading->basis, (size_t)most, row, 0},
         {&packed, (size_t)most, row, 0},
         {&zeros, VEM_I_PROJECTED, kernels->element, 1},
         {&sample.x, (size_t)sample.n, row, 0},
     };
-    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    vem_status status = take_basis(run, view, most, leading);
+    if (status == VEM_OK)
+        status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK)
         status = copy_sample(run, view, &sample);
     if (status == VEM_OK)
         status = make(run, view, clusters, &sample, packed, zeros, leading);
-    vem_i_free_rooms(list + 1, VEM_I_COUNT(list) - 1);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
     if (status != VEM_OK || run->counted)
         vem_i_leading_free(leading);
     return status;

@@ -30,6 +30,8 @@ vem_status vem_i_leading_new(vem_i_run *run, const vem_view *view, int32_t most,
                              int32_t clusters, vem_i_leading *leading);
 /* Their memory goes; the axes stay, for means. */
 void vem_i_leading_let_go(vem_i_leading *leading);
+/* What stays of so many axes when they are found, run dry; let_go: after that. */
+void vem_i_leading_plan(vem_i_run *dry, const vem_view *view, int32_t axes, int let_go);
 /* A model along the axes as one of rows; `wide` has the same clusters, one variance for all. */
 vem_status vem_i_leading_lift(vem_i_run *run, const vem_i_leading *leading,
                               const vem_i_kernels *kernels, const vem_model *narrow,

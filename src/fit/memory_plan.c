@@ -349,10 +349,11 @@ static uint64_t led_bytes(const sizes *s, const vem_i_programme *p, int spill)
     vem_i_leading none;
     view.spilled = spill;
     vem_i_leading_new(&dry, &view, leading->axes, s->clusters, &none);
-    const uint64_t basis = (uint64_t)leading->axes * (uint64_t)s->d * s->kernels->element,
-                   mass = s->weighted ? (uint64_t)s->n * sizeof(double) : 0;
-    const uint64_t rows =
-        spill ? 0 : (uint64_t)s->n * (uint64_t)leading->axes * s->kernels->element;
+    uint64_t kept, basis;
+    vem_i_run dry_kept = vem_i_run_dry(s->run, &kept),
+              dry_basis = vem_i_run_dry(s->run, &basis);
+    vem_i_leading_plan(&dry_kept, &view, leading->axes, 0);
+    vem_i_leading_plan(&dry_basis, &view, leading->axes, 1);
     sizes along = *s;
     along.d = leading->axes;
     along.stored = VEM_I_STORED_PLAIN;
@@ -364,7 +365,7 @@ static uint64_t led_bytes(const sizes *s, const vem_i_programme *p, int spill)
     /* Lifted, the model is there twice. */
     const uint64_t lifted = 2 * s->model + basis + lift + order_bytes(s, spill);
     return larger(larger(whole, lifted),
-                  larger(made, basis + mass + rows + stage_bytes(&along, p, spill)));
+                  larger(made, kept + stage_bytes(&along, p, spill)));
 }
 
 /* A tree over the rows and its cells, run dry; *cells is to be freed, and keeps the view. */
