@@ -2,6 +2,7 @@
 """What constants of the library are worth: each one halved and doubled, on whole fits.
 
     bench/constants.py [--data FOLDER] [--only NAME ...] [--seeds S ...] [--repeats R] [--work DIR]
+    bench/constants.py --sweep [--data FOLDER] [--only NAME ...]  # a quarter to four times, pairs and error
     bench/constants.py --check      # stands all of it, and all of docs/constants.md, in the source?
 
 For each constant of CONSTANTS a copy of this tree is edited, built and put back; this tree stays
@@ -11,6 +12,12 @@ other work on the machine adds, it only ever adds. Pairs are the (row, cluster) 
 taken, which no other work can change. Quality is what `vem score` of the unchanged build says of
 the models: by how much the squared error grows where a row has one cluster, else the
 log-likelihood of a row; for predictions the recall. Integers are halved upwards.
+
+--sweep takes the constants of SWEEPS at a quarter, half, two and four times what they are, and tells for
+each fit the pairs and the quality beside those of the value in the code, in the mean over the seeds, and
+how far the seeds of that value lie apart. Neither depends on the machine. A value with which the first
+seed ends to the bit as with another, after as many pairs, is taken for that one with the other seeds too:
+most are limits that were not met.
 
 FOLDER holds real data as NAME.npy or NAME.npy.zst; sets that are not there are left out, which is
 said, and a constant none of whose sets are there is left out with them. The rest is made by
@@ -121,6 +128,23 @@ CONSTANTS = [
     ("SAMPLE_PER_REGION", "coarse/buckets.c", "64", "means behind a region of a guided search",
      "predict-5000"),
 ]
+
+
+# Constants whose value nothing had chosen, and the fits that tell of them. They are cheap: at most 60,000
+# rows. Clusters lie between two values of those that are numbers of clusters.
+SWEEPS = {
+    "VEM_I_FEW_CLUSTERS": "pendigits-24 pendigits-48 usps-48 pendigits-96 sift-96 pendigits-192",
+    "SOFT_ALL": "pendigits-diag-48 pendigits-diag-100 pendigits-diag-200 usps-diag-100",
+    "SOFT_HELD": "pendigits-diag-200 usps-diag-200",
+    "GROUP_REACH": "pendigits-500 sift-300 susy-1000",
+    "GROUP_BUCKETS": "pendigits-1000 sift-1000 susy-1000",
+    "GROUPS": "sift-3000 susy-5000",
+}
+SETS = {"pendigits": "pendigits", "protein": "uci_protein", "usps": "usps", "sift": "bigann10k",
+        "susy": "susy_30k"}
+for _case in " ".join(SWEEPS.values()).split():
+    _set, *_family, _clusters = _case.split("-")
+    CASES.setdefault(_case, (SETS[_set], " ".join([f"-k {_clusters}"] + [f"--family {f}" for f in _family])))
 
 
 def say(sentence):
@@ -240,7 +264,8 @@ def copy_tree(work):
             os.makedirs(os.path.dirname(target), exist_ok=True)
             shutil.copy2(source, target)
     subprocess.run(["cmake", "-S", tree, "-B", os.path.join(tree, "build"),
-                    "-DCMAKE_BUILD_TYPE=Release", "-DVEM_TESTS=OFF", "-DVEM_WERROR=OFF"],
+                    "-DCMAKE_BUILD_TYPE=Release", "-DVEM_TESTS=OFF", "-DVEM_WERROR=OFF",
+                    "-DVEM_PYTHON_PACKAGE=OFF"],
                    check=True, stdout=subprocess.DEVNULL)
 
 
@@ -383,12 +408,37 @@ def judge(constant, options, work, plain):
         name = file = trades = ""
 
 
+def sweep(constant, options, work, plain):
+    """The lines of one constant of SWEEPS."""
+    name, file, value = constant[:3]
+    values = [str(math.ceil(int(value) * factor)) for factor in (0.25, 0.5, 1, 2, 4)]
+    folders = [plain if v == value else build_with(work, constant, v) for v in values]
+    print(f"| {name}, {file} | fit | " + " | ".join(f"**{v}**" if v == value else v for v in values)
+          + " | seeds apart |\n" + "|---" * (len(values) + 3) + "|", flush=True)
+    for case in SWEEPS[name].split():
+        if not rows_of(CASES[case][0], work, plain, options.data):
+            continue
+        known, found = {}, []
+        for folder in folders:
+            first = folder and run(case, folder, options.seeds[0], work, plain, options.data)[1:3]
+            if first and first not in known:
+                known[first] = measure(case, [folder], options, work, plain)[0]
+            found.append(known.get(first))
+        base = found[values.index(value)]
+        apart = max(base[2]) - min(base[2])
+        line = [" ".join(cells(case, one, base)[1:]) if one else "does not compile" for one in found]
+        print(f"|  | {case} | " + " | ".join(line) + " | "
+              + (f"{apart:.4f}" if is_soft(case) else f"{100 * apart / min(base[2]):.2f} %") + " |",
+              flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--data", metavar="FOLDER", help="real data, NAME.npy or NAME.npy.zst")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these constants")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--sweep", action="store_true", help="the constants of SWEEPS at five values each")
     parser.add_argument("--check", action="store_true",
                         help="only see whether the constants are where they are said to be, here "
                              "and in docs/constants.md")
@@ -408,6 +458,13 @@ def main():
         missing = {d for d, _ in CASES.values() if not rows_of(d, work, plain, options.data)}
         if missing:
             say(f"Not there and left out: {', '.join(sorted(missing))} (--data FOLDER).")
+        if options.sweep:
+            options.repeats = 1  # time is not told
+            for constant in CONSTANTS:
+                if constant[0] in (options.only or SWEEPS):
+                    say(f"{constant[0]} of {constant[1]}")
+                    sweep(constant, options, work, plain)
+            return 0
         print("| constant | file in src/ | half, **value**, double | what it trades | fit | half: "
               "time | pairs | quality | double: time | pairs | quality |\n" + "|---" * 11 + "|",
               flush=True)
