@@ -139,6 +139,8 @@ def combinations():
                                            ["--swaps", 6, "--weights", "w.npy"], ["--swaps", 6, "--family", "iso"])):
         yield "odd", ["-k", 100, "--search", "closest", "--held", 1, "--prior", "flat", "--seeding", "random",
                       "--balance", balance, *more]
+    for clusters, cap, more in itertools.product((12, 100), (1, 1.25), ([], ["--weights", "w.npy"])):
+        yield "odd", ["-k", clusters, "--algorithm", "kmeans", "--seeding", "random", "--balance", cap, *more]
     yield "wide", ["-k", 100, "--algorithm", "var-kmeans-s", "--balance", "auto"]
     yield "wide", ["-k", 20, "--balance", "soft"]
     yield "odd", ["-k", 10, "--algorithm", "kmeans", "--standardize"]

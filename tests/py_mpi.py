@@ -97,6 +97,14 @@ class Mpi(MpiCase):
                   self.weights(12345))
         self.keeps(a, "-k", 12, "--algorithm", "kmeans", "--balance", "auto", pairs=((3, 2), (0, 3)), steps=4)
 
+    def test_labels_that_keep_a_number(self):
+        """The first process bids for all rows; those who have the rows make its lists."""
+        a = self.data("a.npy", 8000, 6, 12, "f4", seed=3)
+        words = ("--algorithm", "kmeans", "--seeding", "random", "--max-steps", 4)
+        self.fits(a, (1, 3), "-k", 80, *words, "--balance", 1)
+        self.fits(a, (2,), "-k", 80, *words, "--balance", 1.3, "--weights", self.weights(8000))
+        self.fits(a, (5,), "-k", 9, *words, "--balance", 1)
+
     def test_shards_of_long_lists(self):
         """Rows that try many clusters lie in short shards, which end in the next process."""
         a = self.data("a.npy", 65536, 4, 20, "f4", seed=10)
@@ -311,7 +319,6 @@ class Mpi(MpiCase):
                 (["fit", a, "-k", 100, "--search", "groups"], "closest, exact or estimated"),
                 (["fit", a, "-k", 100, "--algorithm", "kmeans-c", "--finish", "hard"], "--finish soft"),
                 (["fit", a, "-k", 100, "--search", "exact", "--seeding", "two-level"], "afkmc2"),
-                (["fit", a, "-k", 4, "--algorithm", "kmeans", "--balance", 1.5], "--balance auto"),
                 (["fit", a, "-k", 4, "--search", "boxes"], "--search all, closest, exact or"),
                 (["fit", a, "-k", "2-4"], "say --coreset with fewer than the 5000 rows"),
                 (["select", a, "--coreset", 5000, "-o", self.path("m.npz")], "say --coreset"),

@@ -202,7 +202,7 @@ static void check_cap(grid_weights weights, grid_set set, int64_t n, int32_t clu
     int kept;
     double *prices = malloc((size_t)clusters * sizeof *prices);
     assert_int_equal(vem_i_cap(run_of(ctx), e.em.view, e.em.model, cap, labels, prices,
-                               &kept),
+                               &kept, NULL),
                      VEM_OK);
     free(prices);
     assert_int_equal(kept, 1);

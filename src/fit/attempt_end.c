@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "fit/attempt_inside.h"
 #include "model/units.h"
-#include "moves/cap.h"
+#include "moves/cap_rounds.h"
 #include "moves/moves.h"
 
 /* --balance CAP: labels that keep it. Without a whole step there are none. */

@@ -24,7 +24,7 @@
 #include "fit/reduce.h"
 #include "metrics/gap.h"
 #include "metrics/measure.h"
-#include "moves/cap.h"
+#include "moves/cap_rounds.h"
 #include "moves/descend.h"
 #include "moves/moves.h"
 #include "seed/seed.h"

@@ -54,11 +54,6 @@ static int grows(const asked_fit *f)
     return f->p->grows;
 }
 
-static int is_capped(const asked_fit *f)
-{
-    return vem_i_cap_of(&f->p->options) > 0;
-}
-
 static int is_other(const vem_i_stage *stage)
 {
     return stage->is.whole && !vem_i_search_type_of(stage->options.search)->apart;
@@ -114,7 +109,6 @@ static const struct {
     {is_celled, "--cells is", "--cells 0"},
     {has_blocks, "--blocks is", "--blocks 1"},
     {grows, "--algorithm greedy is", "--algorithm gmm"},
-    {is_capped, "a number of --balance is", "--balance auto"},
     {has_other_finish, "--finish hard of so many clusters is", "--finish soft"},
     {has_other_search, "this search is", "--search all, closest, exact or estimated"},
     {has_other_loop, "a loop along principal axes is",

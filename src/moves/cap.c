@@ -405,7 +405,8 @@ int vem_i_cap_is_kept(const vem_view *view, int32_t clusters, double cap,
 }
 
 vem_status vem_i_cap(vem_i_run *run, const vem_view *view, const vem_model *model,
-                     double cap, int32_t *labels, double *prices, int *kept)
+                     double cap, int32_t *labels, double *prices, int *kept,
+                     const vem_i_cap_lister *lister)
 {
     caps t = {0};
     const size_t clusters = (size_t)model->clusters, n = (size_t)view->n;
@@ -425,6 +426,7 @@ vem_status vem_i_cap(vem_i_run *run, const vem_view *view, const vem_model *mode
     if (status == VEM_OK)
         status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK && !run->counted) {
+        t.rows.lister = lister;
         *kept = run_caps(&t, cap);
         memcpy(prices, t.rows.price, clusters * sizeof *prices);
     }

@@ -6,16 +6,20 @@
  * With few clusters labels are the least cost for the model that is given back. With
  * many that would take as long as a round does: there the model is what follows from the
  * labels. */
+#include "moves/cap_rounds.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/together.h"
 #include "em/collect.h"
 #include "model/evidence.h"
 #include "moves/cap.h"
-#include "moves/cap_rows.h"
+#include "moves/cap_apart.h"
 #include "moves/penalty.h"
+#include "moves/pieces.h"
 
 /* Caps of the rounds before the last. */
 static const double CAPS[] = {1.5, 1.2, 1.05};
@@ -32,18 +36,16 @@ typedef struct held {
     const vem_view *view;
     const vem_i_scorer *scorer;
     const int32_t *labels;
-    double sums[PIECES]; /* of log p, weighed */
 } held;
 
-static void add_piece(void *arg, int64_t piece, int thread)
+/* log p, weighed. */
+static void add_logs(void *arg, int64_t from, int64_t to, double *sums)
 {
-    (void)thread;
-    held *h = arg;
+    const held *h = arg;
     const vem_view *view = h->view;
-    double costs[VEM_I_BLOCK], sum = 0; /* or floats */
-    const int64_t end = vem_i_view_piece(view, PIECES, piece + 1);
-    for (int64_t i = vem_i_view_piece(view, PIECES, piece); i < end; i += VEM_I_BLOCK) {
-        const int64_t n = end - i < VEM_I_BLOCK ? end - i : VEM_I_BLOCK;
+    double costs[VEM_I_BLOCK], sum = *sums; /* or floats */
+    for (int64_t i = from; i < to; i += VEM_I_BLOCK) {
+        const int64_t n = to - i < VEM_I_BLOCK ? to - i : VEM_I_BLOCK;
         const vem_i_items items = vem_i_items_at(view, i, NULL, n);
         h->scorer->family->score_pairs(h->scorer, &items, 1, h->labels + i, costs,
                                        VEM_I_BLOCK);
@@ -52,7 +54,7 @@ static void add_piece(void *arg, int64_t piece, int thread)
             sum -= w > 0 ? 0.5 * w * vem_i_value(view->kernels, costs, p) : 0;
         }
     }
-    h->sums[piece] = sum;
+    *sums = sum;
 }
 
 /* F of what is held, by the model that the scorer has. */
@@ -60,9 +62,18 @@ static double score_held(vem_i_run *run, const vem_view *view, const vem_model *
                          const vem_i_scorer *scorer, const int32_t *labels)
 {
     held h = {.view = view, .scorer = scorer, .labels = labels};
-    vem_i_parallel(run, PIECES, add_piece, &h);
-    return vem_i_sum(h.sums, PIECES) / view->total_mass - 0.5 * scorer->base +
-           model->offset + vem_i_view_log_shift(view);
+    double partial[PIECES], turn[2];
+    vem_i_pieces_sum(&(vem_i_pieces){.run = run,
+                                     .view = view,
+                                     .count = PIECES,
+                                     .values = 1,
+                                     .partial = partial,
+                                     .turn = turn,
+                                     .work = 4.0 * view->d,
+                                     .add = add_logs,
+                                     .arg = &h});
+    return *partial / view->total_mass - 0.5 * scorer->base + model->offset +
+           vem_i_view_log_shift(view);
 }
 
 /* Means, and variances; F of that, and (*plain) F of it without prices. */
@@ -135,12 +146,20 @@ typedef struct rounds {
     double *free_energy;
     double plain; /* F without prices, after a round */
     int *kept;
+    vem_i_cap_apart *apart; /* of several processes */
 } rounds;
+
+static vem_status keep_cap(rounds *t, double cap)
+{
+    return t->apart ? vem_i_cap_apart_run(t->apart, t->model, cap, t->labels, t->prices,
+                                          t->kept)
+                    : vem_i_cap(t->run, t->view, t->model, cap, t->labels, t->prices,
+                                t->kept, NULL);
+}
 
 static vem_status one_round(rounds *t, double cap)
 {
-    vem_status status =
-        vem_i_cap(t->run, t->view, t->model, cap, t->labels, t->prices, t->kept);
+    vem_status status = keep_cap(t, cap);
     if (status == VEM_OK && t->run->counted)
         status = follow(t->run, t->view, t->constraints, t->labels, t->model, NULL, NULL);
     if (status != VEM_OK || t->run->counted || !*t->kept)
@@ -153,9 +172,19 @@ static vem_status one_round(rounds *t, double cap)
 static int64_t count_moved(const rounds *t)
 {
     int64_t moved = 0;
-    for (int64_t i = 0; i < t->view->n; i++)
+    for (int64_t i = 0; i < vem_i_view_own(t->view); i++)
         moved += t->labels[i] != t->before[i];
+    if (t->run->comm)
+        t->run->comm->combine(t->run->comm, VEM_I_SUM_INT, &moved, 1);
     return moved;
+}
+
+static int is_kept(const rounds *t, double cap)
+{
+    const int32_t clusters = t->model->clusters;
+    return t->apart
+               ? vem_i_cap_apart_is_kept(t->apart, clusters, cap, t->labels, t->prices)
+               : vem_i_cap_is_kept(t->view, clusters, cap, t->labels, t->prices);
 }
 
 static vem_status run_rounds(rounds *t, double cap, int64_t *moved)
@@ -164,7 +193,7 @@ static vem_status run_rounds(rounds *t, double cap, int64_t *moved)
     const double enough = ENOUGH * 0.5 * t->view->d;
     *t->kept = 1;
     memcpy(t->before, t->labels, (size_t)t->view->n * sizeof *t->before);
-    if (vem_i_cap_is_kept(t->view, t->model->clusters, cap, t->labels, t->prices))
+    if (is_kept(t, cap))
         return VEM_OK;
     for (size_t k = 0; status == VEM_OK && *t->kept && k < VEM_I_COUNT(CAPS); k++)
         if (CAPS[k] >= ABOVE * cap)
@@ -176,7 +205,7 @@ static vem_status run_rounds(rounds *t, double cap, int64_t *moved)
         gain = k == 0 ? INFINITY : t->plain - before;
     }
     if (status == VEM_OK && *t->kept && t->model->clusters <= VEM_I_CAP_ALL) {
-        status = vem_i_cap(t->run, t->view, t->model, cap, t->labels, t->prices, t->kept);
+        status = keep_cap(t, cap);
         if (status == VEM_OK)
             status = score(t->run, t->view, t->model, t->labels, t->free_energy);
     }
@@ -203,8 +232,11 @@ vem_status vem_i_cap_rounds(vem_i_run *run, const vem_view *view,
     if (model->clusters < 2)
         return VEM_OK;
     vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    if (status == VEM_OK && run->comm)
+        status = vem_i_cap_apart_new(run, view, &t.apart);
     if (status == VEM_OK)
         status = run->counted ? one_round(&t, cap) : run_rounds(&t, cap, moved);
+    vem_i_cap_apart_free(t.apart);
     vem_i_free_rooms(list, VEM_I_COUNT(list));
     return status;
 }

@@ -311,6 +311,8 @@ static void scan_block(void *arg, int64_t block, int thread)
 int vem_i_cap_rows_scan(vem_i_cap_rows *r, const uint32_t *which, int64_t count)
 {
     const vem_progress told = {.phase = "cap", .free_energy = NAN};
+    if (r->lister)
+        return r->lister->scan(r->lister->arg, r, which, count);
     const vem_i_kernels *kernels = r->view->kernels;
     scan s = {r, which, count};
     for (int32_t c = 0; c < r->clusters; c++)
@@ -325,6 +327,8 @@ int vem_i_cap_rows_list(vem_i_cap_rows *r)
 {
     const vem_progress told = {.phase = "cap", .free_energy = NAN};
     const double d = r->view->d, clusters = r->clusters;
+    if (r->lister)
+        return r->lister->list(r->lister->arg, r);
     if (!r->all)
         vem_i_parallel_light(r->run, vem_i_shards(r->clusters, SOME), SOME * clusters * d,
                              find_near, r);

@@ -15,6 +15,15 @@ enum { VEM_I_CAP_ALL = 64 };
 
 #define VEM_I_NO_ROW UINT32_MAX
 
+/* Who makes lists, where the rows are elsewhere (cap_apart.c): as vem_i_cap_rows_list and _scan. */
+struct vem_i_cap_rows;
+typedef struct vem_i_cap_lister {
+    int (*list)(void *arg, struct vem_i_cap_rows *rows);
+    int (*scan)(void *arg, struct vem_i_cap_rows *rows, const uint32_t *which,
+                int64_t count);
+    void *arg;
+} vem_i_cap_lister;
+
 typedef struct vem_i_cap_rows {
     vem_i_run *run;
     const vem_view *view;
@@ -39,6 +48,7 @@ typedef struct vem_i_cap_rows {
     int32_t near_count;
     char *scratch; /* per thread */
     size_t scratch_size;
+    const vem_i_cap_lister *lister; /* NULL: the rows are here */
 } vem_i_cap_rows;
 
 /* Labels are to be from 0 to C - 1. */

@@ -10,12 +10,13 @@
 
 /* Its own items of a piece, [*from, *to); 0: none. *before: the piece began before them; *ends: and
  * ends with them. */
-static int own_piece(const vem_view *view, int64_t piece, int64_t *from, int64_t *to,
+static int own_piece(const vem_i_pieces *t, int64_t piece, int64_t *from, int64_t *to,
                      int *before, int *ends)
 {
+    const vem_view *view = t->view;
     const int64_t own = vem_i_view_own(view),
-                  begin = view->global_n * piece / VEM_I_PIECES - view->first,
-                  end = view->global_n * (piece + 1) / VEM_I_PIECES - view->first;
+                  begin = view->global_n * piece / t->count - view->first,
+                  end = view->global_n * (piece + 1) / t->count - view->first;
     *from = begin < 0 ? 0 : begin;
     *to = end < own ? end : own;
     *before = begin < 0;
@@ -31,7 +32,7 @@ static void begin_piece(void *arg, int64_t piece, int thread)
     int before, ends;
     (void)thread;
     memset(sums, 0, (size_t)t->values * sizeof *sums);
-    if (own_piece(t->view, piece, &from, &to, &before, &ends) && !before)
+    if (own_piece(t, piece, &from, &to, &before, &ends) && !before)
         t->add(t->arg, from, to, sums);
 }
 
@@ -41,8 +42,8 @@ static void go_on(void *arg, void *state)
     double *sums = state, *open = sums + t->values;
     int64_t from, to;
     int before, ends;
-    for (int64_t piece = 0; piece < VEM_I_PIECES; piece++) {
-        if (!own_piece(t->view, piece, &from, &to, &before, &ends))
+    for (int64_t piece = 0; piece < t->count; piece++) {
+        if (!own_piece(t, piece, &from, &to, &before, &ends))
             continue;
         if (before)
             t->add(t->arg, from, to, open);
@@ -59,8 +60,8 @@ void vem_i_pieces_sum(const vem_i_pieces *t)
     const size_t bytes = (size_t)t->values * sizeof *t->partial;
     vem_i_comm *comm = t->run->comm;
     if (!comm || !comm->failed)
-        vem_i_parallel_light(t->run, VEM_I_PIECES,
-                             8.0 * (double)t->view->n / VEM_I_PIECES, begin_piece,
+        vem_i_parallel_light(t->run, t->count,
+                             t->work * (double)t->view->n / (double)t->count, begin_piece,
                              (void *)t);
     if (comm) {
         memset(t->turn, 0, 2 * bytes);
@@ -70,7 +71,7 @@ void vem_i_pieces_sum(const vem_i_pieces *t)
     }
     for (int64_t v = 0; v < t->values; v++) {
         double sum = 0;
-        for (int64_t piece = 0; piece < VEM_I_PIECES; piece++)
+        for (int64_t piece = 0; piece < t->count; piece++)
             sum += t->partial[piece * t->values + v];
         t->partial[v] = sum;
     }

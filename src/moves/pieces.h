@@ -13,9 +13,10 @@ typedef void (*vem_i_items_add)(void *arg, int64_t from, int64_t to, double *sum
 typedef struct vem_i_pieces {
     vem_i_run *run;
     const vem_view *view;
-    int64_t values;
-    double *partial; /* VEM_I_PIECES x values */
+    int64_t count, values;
+    double *partial; /* count x values */
     double *turn;    /* 2 x values; of one process NULL */
+    double work;     /* of an item, as operations */
     vem_i_items_add add;
     void *arg;
 } vem_i_pieces;

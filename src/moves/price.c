@@ -97,9 +97,11 @@ static double weigh(prices *t, const double *by, double *sizes)
     t->by = by;
     vem_i_pieces_sum(&(vem_i_pieces){.run = em->run,
                                      .view = em->view,
+                                     .count = VEM_I_PIECES,
                                      .values = clusters + 1,
                                      .partial = t->partial,
                                      .turn = t->turn,
+                                     .work = 8,
                                      .add = weigh_items,
                                      .arg = t});
     memcpy(sizes, t->partial, (size_t)clusters * sizeof *sizes);

@@ -82,9 +82,11 @@ static void add_pieces(struct vem_i_swaps *t)
     const int32_t clusters = em->model->clusters;
     vem_i_pieces_sum(&(vem_i_pieces){.run = em->run,
                                      .view = em->view,
+                                     .count = VEM_I_PIECES,
                                      .values = clusters,
                                      .partial = t->partial,
                                      .turn = t->turn,
+                                     .work = 8,
                                      .add = add_costs,
                                      .arg = t});
     for (int32_t c = 0; c < clusters; c++)
