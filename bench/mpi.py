@@ -130,6 +130,10 @@ def combinations():
     for prior, held in itertools.product(("flat", "free"), (1, 3)):
         yield "odd", ["-k", 15, "--algorithm", "gmm", "--search", "closest", "--held", held,
                       "--prior", prior, "--max-steps", 8]
+    for family, search in itertools.product(("multinomial", "poisson"), (["all"], ["closest", "--held", 2])):
+        yield "sparse", ["-k", 6, "--family", family, "--search", *search, "--max-steps", 6]
+    yield "sparse", ["-k", 9, "--family", "poisson", "--weights", "w.npy", "--measure"]
+    yield "sparse", ["-k", 70, "--family", "multinomial", "--empty", "reseed", "--max-steps", 6]
     for held, reach, explore in ((1, 5, 1), (3, 8, 0), (10, 10, 2)):
         for clusters, more in ((40, ["--family", "diag"]), (300, ["--empty", "reseed"]),
                                (40, ["--weights", "w.npy"]), (40, ["--swaps", 4])):
@@ -186,7 +190,7 @@ def bits(folder, args):
             "holes": os.path.join(folder, "holes.npy"),
             "large": make(folder, "large.npy", 150001, 3, 17, "f4", 7),
             "large counts": os.path.join(folder, "large_counts.npy"), "far": os.path.join(folder, "far.npy"),
-            "bytes": os.path.join(folder, "bytes.npy"), "counts": os.path.join(folder, "counts.npy"),
+            "sparse": os.path.join(folder, "sparse.mtx"), "bytes": os.path.join(folder, "bytes.npy"), "counts": os.path.join(folder, "counts.npy"),
             "part*": os.path.join(folder, "part*.npy")}
     rng = np.random.default_rng(4)
     np.save(os.path.join(folder, "w.npy"), rng.exponential(size=12345) * (rng.random(12345) > 0.2))
@@ -196,6 +200,12 @@ def bits(folder, args):
     np.save(data["bytes"], np.clip(10 * np.load(data["deep"]) + 120, 0, 255).astype("u1"))
     np.save(data["counts"], rng.poisson(np.exp(np.load(data["odd"]) / 4)).astype("f4"))
     np.save(data["large counts"], rng.poisson(np.exp(np.tile(np.load(data["large"]), 4) / 4)).astype("u1"))
+    counts = rng.poisson(np.exp(np.load(data["odd"]).repeat(5, axis=1) / 4 - 2))
+    counts[:, 0] += 1
+    with open(data["sparse"], "w", encoding="ascii") as file:
+        places = np.argwhere(counts)
+        file.write("%%MatrixMarket matrix coordinate integer general\n{} {} {}\n".format(*counts.shape, len(places)))
+        file.writelines(f"{i + 1} {j + 1} {counts[i, j]}\n" for i, j in places)
     far = np.load(make(folder, "far.npy", 50000, 6, 5, "f4", 8))
     far[:20], far[20:40], far[40:60] = -999999, far[0] + 300, far[1] - 300  # which no sample has
     np.save(data["far"], far)

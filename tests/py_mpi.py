@@ -258,6 +258,26 @@ class Mpi(MpiCase):
         _, err = self.run_many(3, "fit", self.path("y.npy"), "--family", "poisson", "-k", 3, "-q", code=1)
         self.assertIn("Row 9001, column 3 is 2.5", err)
 
+    def test_sparse_counts(self):
+        """Each process has read all rows, and goes through its own."""
+        rng = np.random.default_rng(4)
+        means = rng.gamma(0.3, 1, size=(6, 40))
+        x = rng.poisson(8 * (means / means.sum(1)[:, None])[rng.integers(6, size=9000)])
+        x[:, 0] += 1
+        rows_, columns = np.nonzero(x)
+        with open(self.path("x.mtx"), "w", encoding="ascii") as file:
+            file.write(f"%%MatrixMarket matrix coordinate integer general\n9000 40 {len(rows_)}\n")
+            file.writelines(f"{i + 1} {j + 1} {x[i, j]}\n" for i, j in zip(rows_, columns))
+        some = ("-k", 6, "--max-steps", 5)
+        self.fits(self.path("x.mtx"), (1, 3), "--family", "multinomial", *some, "--weights",
+                  self.weights(9000), read=True)
+        self.fits(self.path("x.mtx"), (5,), "--family", "poisson", *some, "--search", "all", "--empty", "reseed",
+                  "--measure", read=True)
+        self.fits(self.path("x.mtx"), (2,), "--family", "poisson", "-k", 70, "--max-steps", 4, read=True)
+        self.vem("fit", self.path("x.mtx"), *some, "--family", "poisson", "-q", "-o", self.path("m.npz"))
+        self.same(3, "score", self.path("m.npz"), self.path("x.mtx"))
+        self.same(2, "predict", self.path("m.npz"), self.path("x.mtx"), files=(("-o", ".npy"),))
+
     def test_long_chains(self):
         a = self.data("a.npy", 10007, 5, 12, "f4")
         self.fits(a, (2,), "-k", 6, "--algorithm", "kmeans", "--seeding", "afkmc2", "--chain", 1500,

@@ -1,5 +1,5 @@
 /* A view of sparse rows. Counts are neither moved nor divided, so that it looks at the rows as the
- * data have them. */
+ * data have them. Of several processes each has the data of all rows, and sums all of them. */
 #include <math.h>
 #include <string.h>
 
@@ -16,12 +16,14 @@ vem_status vem_i_points_fill_sparse(vem_i_run *run, const vem_i_pass *p,
     if (status != VEM_OK)
         return status;
     view->sparse = vem_i_sparse_from(p->data->sparse, p->first);
-    const vem_i_sparse *s = &view->sparse;
+    const vem_i_sparse all =
+        p->whole ? vem_i_sparse_from(p->data->sparse, 0) : view->sparse;
+    const vem_i_sparse *s = &all;
     memset(points->origin, 0, d * sizeof(double));
     memset(mean, 0, d * sizeof(double));
     view->total_mass = 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        const double w = vem_i_view_mass(view, i);
+    for (int64_t i = 0; i < vem_i_pass_rows(p); i++) {
+        const double w = points->mass ? points->mass[i] : 1;
         view->total_mass += w;
         for (int64_t e = s->starts[i]; e < s->ends[i]; e++) {
             const double value = vem_i_sparse_value(s, e);

@@ -316,7 +316,13 @@ vem_status vem_i_subset_all(vem_i_run *run, const vem_view *view, vem_i_points *
         const vem_i_drawn out = rows_of(view, made);
         vem_i_drawn_clear(&out, n);
         for (int64_t i = 0; i < own; i++) {
-            vem_i_view_copy(view, i, (char *)out.x + (size_t)(view->first + i) * out.row);
+            if (out.bounds) {
+                out.bounds[view->first + i] = view->sparse.starts[i];
+                out.bounds[n + view->first + i] = view->sparse.ends[i];
+            } else {
+                vem_i_view_copy(view, i,
+                                (char *)out.x + (size_t)(view->first + i) * out.row);
+            }
             out.mass[view->first + i] = vem_i_view_mass(view, i);
             if (out.log_base)
                 out.log_base[view->first + i] = view->log_base[i];
@@ -330,6 +336,10 @@ vem_status vem_i_subset_all(vem_i_run *run, const vem_view *view, vem_i_points *
         made->view.first = made->view.halo = 0;
         made->view.mass = view->mass ? made->mass : NULL;
         made->view.log_base = made->log_base;
+        if (made->bounds) {
+            made->view.sparse.starts = made->bounds;
+            made->view.sparse.ends = made->bounds + n;
+        }
     }
     if (status == VEM_OK)
         *all = made;

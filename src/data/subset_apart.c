@@ -11,7 +11,10 @@
 
 void vem_i_drawn_clear(const vem_i_drawn *all, int64_t size)
 {
-    memset(all->x, 0, (size_t)size * all->row);
+    if (all->bounds)
+        memset(all->bounds, 0, 2 * (size_t)size * sizeof *all->bounds);
+    else
+        memset(all->x, 0, (size_t)size * all->row);
     memset(all->mass, 0, (size_t)size * sizeof *all->mass);
     if (all->log_base)
         memset(all->log_base, 0, (size_t)size * sizeof *all->log_base);
@@ -20,7 +23,11 @@ void vem_i_drawn_clear(const vem_i_drawn *all, int64_t size)
 vem_status vem_i_drawn_join(vem_i_run *run, const vem_i_drawn *all, int64_t size)
 {
     vem_i_comm *comm = run->comm;
-    comm->combine(comm, VEM_I_OR_BYTES, all->x, (size_t)size * all->row);
+    if (all->bounds)
+        comm->combine(comm, VEM_I_OR_BYTES, all->bounds,
+                      2 * (size_t)size * sizeof *all->bounds);
+    else
+        comm->combine(comm, VEM_I_OR_BYTES, all->x, (size_t)size * all->row);
     comm->combine(comm, VEM_I_OR_BYTES, all->mass, (size_t)size * sizeof *all->mass);
     if (all->log_base)
         comm->combine(comm, VEM_I_OR_BYTES, all->log_base,

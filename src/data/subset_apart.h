@@ -17,7 +17,9 @@ typedef struct vem_i_drawn {
     size_t row; /* bytes of one in x */
     void *x;
     double *mass, *log_base; /* log_base: NULL where there is none */
-    int64_t *bounds;         /* of sparse rows, instead of x; of one process */
+    int64_t *
+        bounds; /* of sparse rows, instead of x: where they begin and end, among what all processes
+                        have */
 } vem_i_drawn;
 
 /* All of them, of which each process has some, and nothing in the places of others (clear). */

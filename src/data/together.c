@@ -13,6 +13,19 @@ double vem_i_view_sum(const vem_i_run *run, const vem_view *view, int64_t per,
                              vem_i_shards(view->global_n, per));
 }
 
+/* A row as values of T, sparse ones too. */
+static void copy_row(const vem_view *view, int64_t item, char *to)
+{
+    if (!vem_i_view_is_sparse(view)) {
+        vem_i_view_copy(view, item, to);
+        return;
+    }
+    const vem_i_sparse *s = &view->sparse;
+    memset(to, 0, (size_t)view->d * view->kernels->element);
+    for (int64_t e = s->starts[item]; e < s->ends[item]; e++)
+        vem_i_store(view->kernels, to, s->columns[e], vem_i_sparse_value(s, e));
+}
+
 /* Everybody else has 0 there. */
 void vem_i_view_rows(const vem_i_run *run, const vem_view *view, const int64_t *numbers,
                      int64_t count, void *rows)
@@ -21,7 +34,7 @@ void vem_i_view_rows(const vem_i_run *run, const vem_view *view, const int64_t *
     for (int64_t k = 0; k < count; k++) {
         char *to = (char *)rows + (size_t)k * row;
         if (!run->comm || vem_i_view_has(view, numbers[k]))
-            vem_i_view_copy(view, numbers[k] - view->first, to);
+            copy_row(view, numbers[k] - view->first, to);
         else
             memset(to, 0, row);
     }

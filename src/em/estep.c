@@ -337,7 +337,12 @@ void vem_i_estep_collect(vem_i_estep *t, const vem_i_posterior *posterior,
         vem_i_own_blocks own = {.at = shard_block, .arg = t};
         vem_i_own_shards(t->view->first, vem_i_view_own(t->view), t->per_shard, &own.from,
                          &own.to);
-        vem_i_comm_sum(t->run->comm, stats->block, stats->clusters * stats->stride, &own);
+        vem_i_stats *sum = t->turned.block ? &t->turned : stats;
+        sum->clusters = stats->clusters;
+        vem_i_stats_clear(sum);
+        vem_i_comm_sum(t->run->comm, sum->block, sum->clusters * sum->stride, &own);
+        if (sum != stats)
+            vem_i_stats_add(stats, sum);
         return;
     }
     for (int64_t s = 0; s < t->shards; s++)

@@ -26,8 +26,10 @@ void vem_i_estep_free(vem_i_estep *estep);
 /* What its search was asked for. */
 const vem_i_search_spec *vem_i_estep_search(const vem_i_estep *estep);
 /* Items of a shard in which it adds up the statistics of n items, which no process can hold in part
- * (data/together.h). 0: they are not added up by shards. */
-int64_t vem_i_estep_shard(const vem_i_search_spec *search, vem_i_shape shape, int64_t n);
+ * (data/together.h). 0: they are not added up by shards. entries: of all rows that are
+ * sparse, else -1. */
+int64_t vem_i_estep_shard(const vem_i_search_spec *search, vem_i_shape shape, int64_t n,
+                          int64_t entries);
 enum { VEM_I_ESTEP_SHARD = 4 * VEM_I_BLOCK }; /* of one that keeps no statistics */
 
 /* What the steps to come do. */

@@ -20,6 +20,7 @@ struct vem_i_estep {
     double average;       /* cost of the nearest held cluster in the last step */
     vem_i_stats *partial; /* dense: one per shard of a block */
     int64_t partials;     /* of them: shards of a block */
+    vem_i_stats turned; /* of sparse items and several processes: their sum, by column */
     vem_i_blocks *blocks; /* NULL: all items are one */
     vem_i_collector *collector;
     vem_i_stats

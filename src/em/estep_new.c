@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/sparse.h"
 #include "em/estep_inside.h"
 
 enum {
@@ -29,19 +30,22 @@ static int64_t dense_shards(const vem_i_family *family, int64_t n, int32_t clust
     return shards < most ? shards : most;
 }
 
-/* Statistics of a shard are cleared and added up whole, however few entries sparse rows have. A plan,
- * which knows how many a row has on average, counts one more than these are worth: those of a sample
- * may be more. */
-static int64_t sparse_shards(const vem_i_run *run, const vem_view *view, int64_t shards)
+/* Entries of all rows: every process has read them. A plan, which knows how many a row has on average, counts one
+ * shard more than these are worth: those of a sample may be more. */
+static int64_t entries_of(const vem_i_run *run, const vem_view *view)
+{
+    const vem_i_sparse all = vem_i_sparse_from(view->sparse, -view->first);
+    int64_t entries = 0;
+    for (int64_t i = 0; i < (run->counted ? 1 : view->global_n); i++)
+        entries += all.ends[i] - all.starts[i];
+    return run->counted ? entries * view->global_n : entries;
+}
+
+/* Statistics of a shard are cleared and added up whole, however few entries sparse rows have. */
+static int64_t sparse_shards(int64_t entries, int32_t d, int planned, int64_t shards)
 {
     const int64_t least = shards <= FEW_SHARDS ? SPARSE_WIDE : SPARSE_LEAST;
-    if (!vem_i_view_is_sparse(view))
-        return shards;
-    int64_t entries = 0;
-    for (int64_t i = 0; i < (run->counted ? 1 : view->n); i++)
-        entries += view->sparse.ends[i] - view->sparse.starts[i];
-    entries *= run->counted ? view->n : 1;
-    int64_t worth = entries / ENTRIES_EACH / view->d + (run->counted ? 1 : 0);
+    int64_t worth = entries / ENTRIES_EACH / d + (planned ? 1 : 0);
     worth = worth < least ? least : worth;
     return worth < shards ? worth : shards;
 }
@@ -64,19 +68,23 @@ static void cut_dense(vem_i_estep *t, int64_t blocks)
 {
     const vem_i_scorer *scorer = t->scorer;
     const int64_t n = vem_i_shards(t->view->global_n, blocks);
-    const int64_t shards =
-        sparse_shards(t->run, t->view,
-                      dense_shards(scorer->family, n, scorer->capacity, t->view->d));
+    int64_t shards = dense_shards(scorer->family, n, scorer->capacity, t->view->d);
+    if (vem_i_view_is_sparse(t->view))
+        shards = sparse_shards(entries_of(t->run, t->view), t->view->d,
+                               t->run->counted != NULL, shards);
     t->per_shard = vem_i_shards(n, shards);
     t->partials = blocks > 1 ? vem_i_shards(n, t->per_shard)
                              : vem_i_view_shards(t->view, t->per_shard);
 }
 
-int64_t vem_i_estep_shard(const vem_i_search_spec *search, vem_i_shape shape, int64_t n)
+int64_t vem_i_estep_shard(const vem_i_search_spec *search, vem_i_shape shape, int64_t n,
+                          int64_t entries)
 {
-    return search->dense
-               ? vem_i_shards(n, dense_shards(shape.family, n, shape.capacity, shape.d))
-               : vem_i_collector_shard(shape.family, n, shape.clusters, shape.d);
+    if (!search->dense)
+        return vem_i_collector_shard(shape.family, n, shape.clusters, shape.d);
+    const int64_t shards = dense_shards(shape.family, n, shape.capacity, shape.d);
+    return vem_i_shards(n, entries < 0 ? shards
+                                       : sparse_shards(entries, shape.d, 0, shards));
 }
 
 static vem_status take_partials(vem_i_estep *t)
@@ -86,6 +94,10 @@ static vem_status take_partials(vem_i_estep *t)
     for (int64_t s = 0; status == VEM_OK && s < t->partials; s++) {
         status = vem_i_stats_new(t->run, vem_i_scorer_shape(t->scorer), &t->partial[s]);
         t->partial[s].by_column = vem_i_view_is_sparse(t->view);
+    }
+    if (status == VEM_OK && t->run->comm && vem_i_view_is_sparse(t->view)) {
+        status = vem_i_stats_new(t->run, vem_i_scorer_shape(t->scorer), &t->turned);
+        t->turned.by_column = 1;
     }
     return status;
 }
@@ -149,6 +161,7 @@ void vem_i_estep_free(vem_i_estep *t)
         vem_i_stats_free(&t->partial[s]);
     vem_i_collector_free(t->collector);
     vem_i_stats_free(&t->labelled);
+    vem_i_stats_free(&t->turned);
     vem_i_blocks_free(t->blocks);
     vem_i_free(t->partial);
     vem_i_free(t->log_sums);

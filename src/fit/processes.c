@@ -34,11 +34,6 @@ typedef struct asked_fit {
     const vem_i_programme *p;
 } asked_fit;
 
-static int is_sparse(const asked_fit *f)
-{
-    return f->data->sparse.starts != NULL;
-}
-
 static int is_celled(const asked_fit *f)
 {
     return f->p->celled;
@@ -105,7 +100,6 @@ static const struct {
     int (*is)(const asked_fit *f);
     const char *what, *instead;
 } others[] = {
-    {is_sparse, "sparse rows are", "rows that are stored with their zeros, as .npy"},
     {is_celled, "--cells is", "--cells 0"},
     {has_blocks, "--blocks is", "--blocks 1"},
     {grows, "--algorithm greedy is", "--algorithm gmm"},
@@ -207,19 +201,40 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Of all rows, and the entries of sparse ones; -1: they are not. */
+typedef struct all_rows {
+    int64_t n;
+    int32_t d;
+    int64_t entries;
+} all_rows;
+
+static int64_t entries_of(const vem_data *data)
+{
+    int64_t entries = 0;
+    if (!data->sparse.starts)
+        return -1;
+    for (int64_t i = 0; i < data->n; i++)
+        entries += data->sparse.ends[i] - data->sparse.starts[i];
+    return entries;
+}
+
 enum { PARTS = 64, PART_LEAST = 1024 };
 /* Rows of a sample that all have. */
 enum { SAMPLE_MOST = 1 << 15 };
 
 /* Items of a shard of a stage's statistics. Where clusters own their sums there are none, and any items
  * can lie together: as many as a shard would have. */
-static int64_t shard_of(const vem_i_stage *stage, int64_t n, int32_t d)
+static int64_t shard_of(const vem_i_stage *stage, const all_rows *s)
 {
+    const int64_t n = s->n;
+    const int32_t d = s->d;
     const vem_options *o = &stage->options;
     const vem_i_search_spec spec = vem_i_search_for(o, 0);
     const int64_t parts = vem_i_shards(n, PART_LEAST);
-    const int64_t items = vem_i_estep_shard(
-        &spec, vem_i_shape_of(vem_i_family_of(o->family), (int32_t)o->clusters, d), n);
+    const int64_t items = vem_i_estep_shard(&spec,
+                                            vem_i_shape_of(vem_i_family_of(o->family),
+                                                           (int32_t)o->clusters, d),
+                                            n, s->entries);
     return items > 0 ? items : vem_i_shards(n, parts < PARTS ? parts : PARTS);
 }
 
@@ -230,24 +245,26 @@ static int64_t stretch_of(const vem_i_stage *stage)
     return spec.type->stretch ? spec.type->stretch(&spec) : 1;
 }
 
-static int64_t largest_shard(const vem_i_programme *p, int64_t n, int32_t d)
+static int64_t largest_shard(const vem_i_programme *p, const all_rows *s)
 {
     int64_t most = 1;
     for (int i = 0; i < p->count; i++)
         if (p->stages[i].is.whole)
-            most = later(most, shard_of(&p->stages[i], n, d));
+            most = later(most, shard_of(&p->stages[i], s));
     return most;
 }
 
-static int64_t parts_of(const vem_i_programme *p, int64_t n, int32_t d)
+static int64_t parts_of(const vem_i_programme *p, const all_rows *s)
 {
-    return vem_i_shards(n, largest_shard(p, n, d));
+    return vem_i_shards(s->n, largest_shard(p, s));
 }
 
-static vem_i_place place_of(const vem_i_run *run, const vem_i_programme *p, int64_t n,
-                            int32_t d)
+static vem_i_place place_of(const vem_i_run *run, const vem_i_programme *p,
+                            const all_rows *s)
 {
-    const int64_t most = largest_shard(p, n, d), shards = vem_i_shards(n, most),
+    const int64_t n = s->n;
+    const int32_t d = s->d;
+    const int64_t most = largest_shard(p, s), shards = vem_i_shards(n, most),
                   rank = run->comm->rank, size = run->comm->size;
     const int64_t first = shards * rank / size * most;
     int64_t end = shards * (rank + 1) / size * most, last = end < n ? end : n;
@@ -262,7 +279,7 @@ static vem_i_place place_of(const vem_i_run *run, const vem_i_programme *p, int6
         last = later(last, after(end, sizes[i], n));
     for (int i = 0; i < p->count; i++)
         if (p->stages[i].is.whole) {
-            last = later(last, after(end, shard_of(&p->stages[i], n, d), n));
+            last = later(last, after(end, shard_of(&p->stages[i], s), n));
             last = later(last, after(end, stretch_of(&p->stages[i]), n));
         }
     return (vem_i_place){first, last - first, last - end};
@@ -271,9 +288,10 @@ static vem_i_place place_of(const vem_i_run *run, const vem_i_programme *p, int6
 int vem_i_processes_share(const vem_i_run *run, const vem_i_programme *p, int64_t n,
                           int32_t d, vem_i_place *place)
 {
-    if (!run->comm || n <= SAMPLE_MOST || parts_of(p, n, d) < run->comm->size)
+    const all_rows s = {n, d, -1};
+    if (!run->comm || n <= SAMPLE_MOST || parts_of(p, &s) < run->comm->size)
         return 0;
-    *place = place_of(run, p, n, d);
+    *place = place_of(run, p, &s);
     return 1;
 }
 
@@ -289,15 +307,16 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
         status = refuse_others(&f);
     if (status != VEM_OK || p->reduced)
         return status;
-    const int64_t n = data->n, shards = parts_of(p, n, data->d);
+    const all_rows s = {data->n, data->d, entries_of(data)};
+    const int64_t n = data->n, shards = parts_of(p, &s);
     if (shards < run->comm->size)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "%lld rows are added up in %lld parts of %lld, so that %d "
                           "processes have no work for all: use no more than %lld.",
                           (long long)n, (long long)shards,
-                          (long long)largest_shard(p, n, data->d), run->comm->size,
+                          (long long)largest_shard(p, &s), run->comm->size,
                           (long long)shards);
-    const vem_i_place place = place_of(run, p, n, data->d);
+    const vem_i_place place = place_of(run, p, &s);
     request->first = place.first;
     request->count = place.count;
     request->halo = place.halo;

@@ -358,7 +358,8 @@ static vem_status go_on(starts *s, int64_t rows, double least)
     vem_i_run alike = vem_i_comm_alike(s->run);
     const vem_i_programme programme = vem_i_programme_on_larger(&s->options, rows);
     vem_i_place place;
-    const int apart = vem_i_processes_share(a->run, &programme, rows, a->view->d, &place);
+    const int apart = !vem_i_view_is_sparse(a->view) &&
+                      vem_i_processes_share(a->run, &programme, rows, a->view->d, &place);
     vem_status status =
         vem_i_subset_new(a->run, a->view, rows, !vem_i_has_places(family_of(s)),
                          key(a, KEY_LARGER), apart ? &place : NULL, &sample);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/residence.h"
 #include "data/points.h"
+#include "data/sparse.h"
 #include "data/together.h"
 #include "seed/roots.h"
 #include "seed/seed.h"
@@ -95,14 +96,15 @@ static void fill_sample(vem_i_run *run, const vem_view *view, const vem_i_family
         vem_i_pick_by_mass(all_masses(run, view), n, (int)s->rows, s->items);
     for (int64_t i = 0; s->rows == n && i < n; i++)
         s->items[i] = i;
+    const vem_i_sparse all = vem_i_sparse_from(view->sparse, -view->first);
     if (run->comm && s->x)
         vem_i_view_rows(run, view, s->items, s->rows, s->x);
     for (int64_t i = 0; i < s->rows; i++) {
         const int64_t item = s->items[i];
         if (s->starts) {
-            s->starts[i] = view->sparse.starts[item];
-            s->starts[s->rows + i] = view->sparse.ends[item];
-            s->totals[i] = vem_i_root_total(family, &view->sparse, item);
+            s->starts[i] = all.starts[item]; /* every process has those of all rows */
+            s->starts[s->rows + i] = all.ends[item];
+            s->totals[i] = vem_i_root_total(family, &all, item);
         }
         if (!s->x)
             continue;
