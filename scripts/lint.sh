@@ -67,9 +67,9 @@ references() {
     done < <({
         grep -roHE '\b(docs|bench|repro|examples|scripts|tests)/[A-Za-z0-9_/.-]+\.(md|py|sh|c|h)\b' \
             include src cli tests fuzz examples scripts docs .ci ./*.md
-        # Sources, also as #include lines name them; faults.md speaks of trees of then.
-        grep -roHE '\b(src/[a-z]+|cli|python/src|base|kernels|comm|data|model|coarse|io|search|seed|em|moves|metrics|fit|select|api)/[a-z_0-9]+\.(c|h|inc)\b' \
-            --exclude=faults.md include src cli tests fuzz examples scripts docs ./*.md
+        # Sources, also as #include lines name them; faults.md and libvem.abi speak of trees of then.
+        grep -roHE '\b(src/[a-z]+|cli|python/src|base|kernels|comm|data|model|coarse|io|search|seed|em|moves|metrics|use|fit|select|api)/[a-z_0-9]+\.(c|h|inc)\b' \
+            --exclude=faults.md --exclude=libvem.abi include src cli tests fuzz examples scripts docs ./*.md
         grep -roHE '\]\([A-Za-z0-9_/.-]+\.(md|c|h|svg)' --include='*.md' . | sed 's/](//'
         grep -rnowE '(METHODS|INTERFACE|DESIGN|STYLE|PERFORMANCE)\.md|METHODS [0-9.]+' \
             include src cli tests fuzz examples docs ./*.md | sed 's/:[0-9]*:/:/'
