@@ -44,6 +44,7 @@ void engine_new_with_room(engine *e, vem_ctx *ctx, const grid_data *data,
     double floor = e->options.floor * view->variance;
     e->em = (vem_i_em){.run = run_of(ctx),
                        .options = &e->options,
+                       .max_steps = e->options.max_steps,
                        .view = view,
                        .priced = priced,
                        .constraints = {.prior = (vem_prior_kind)e->options.prior,

@@ -55,6 +55,7 @@ static void loop_new(loop *p, const grid_data *data, vem_family_kind kind, doubl
     must(vem_i_cells_new(run_of(ctx), &p->rows.points->view, &request, &p->cells));
     p->em = (vem_i_em){.run = run_of(ctx),
                        .options = &p->rows.options,
+                       .max_steps = p->rows.options.max_steps,
                        .view = vem_i_cells_view(p->cells, family->needs),
                        .constraints = p->rows.em.constraints};
     must(vem_model_copy(ctx, p->rows.em.model, &p->em.model));

@@ -31,6 +31,8 @@ typedef struct stuck {
     grid_data data;
     vem_i_points *points;
     vem_i_programme programme;
+    vem_i_starts_programmes programmes;
+    vem_options options;
     vem_i_attempt attempt;
     starts s;
 } stuck;
@@ -59,12 +61,16 @@ static void stuck_new(stuck *t, vem_family_kind family)
                                  .programme = &t->programme,
                                  .view = view,
                                  .seed = 7};
+    t->options = vem_i_starts_options(&t->programme.options);
+    t->options.swaps = 0; /* steps alone, so that only what is moved here helps */
+    t->programmes.moved =
+        vem_i_programme_on_sample(&t->options, VEM_I_FROM_ATTEMPT, view->n);
     t->s = (starts){.a = &t->attempt,
                     .run = t->attempt.run,
                     .view = view,
-                    .options = vem_i_starts_options(&t->programme.options),
+                    .programmes = &t->programmes,
+                    .options = &t->options,
                     .free_energy = -INFINITY};
-    t->s.options.swaps = 0; /* steps alone, so that only what is moved here helps */
     t->s.room.work = vem_i_alloc((size_t)view->n, sizeof(double));
     assert_non_null(t->s.room.work);
 }
@@ -101,7 +107,7 @@ static vem_model *model_of(const stuck *t, int best)
             means[c * D + j] /= (double)count;
     }
     double variances[BLOBS * D * D] = {0}, weights[BLOBS];
-    const vem_family_kind family = (vem_family_kind)t->s.options.family;
+    const vem_family_kind family = (vem_family_kind)t->s.options->family;
     const size_t count = family == VEM_ISO_SHARED ? 1 : BLOBS * D;
     for (size_t i = 0; i < count; i++)
         variances[i] = 1 + (double)i;

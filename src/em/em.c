@@ -114,7 +114,7 @@ static vem_status expect(vem_i_em *em)
                          .last = em->trace.count > 0 ? &last : em->before,
                          .step = em->steps_before +
                                  (step > 0 || !em->steps_before ? step : 0),
-                         .max_steps = em->steps_before + em->options->max_steps,
+                         .max_steps = em->steps_before + em->max_steps,
                          .free_energy = em->trace.count ? em->free_energy : NAN,
                          .steps_left = vem_i_em_steps_left(em)};
     vem_i_em_tell_size(em, &told);

@@ -64,7 +64,8 @@ typedef enum vem_i_next {
 typedef struct vem_i_em {
     /* What is asked. */
     vem_i_run *run;
-    const vem_options *options; /* resolved */
+    const vem_options *options; /* resolved; but for the limit of steps, which is: */
+    int64_t max_steps;          /* of this loop */
     const vem_view *view;
     vem_i_constraints constraints;
     int64_t

@@ -59,7 +59,7 @@ static int at_limit(const vem_i_em *em)
         for (steps = 1;
              steps < em->step && line[-steps].move != vem_i_move_names[move->name];)
             steps++;
-    return steps >= em->options->max_steps;
+    return steps >= em->max_steps;
 }
 
 /* Where the loop stands, while the moves are asked. */

@@ -76,7 +76,7 @@ static vem_status enter(vem_i_attempt *a, vem_i_em *em)
     vem_i_em_record(r, em);
     if (r->status == VEM_OK && r->left != 0)
         vem_i_record_refuse(r, "end");
-    if (r->status == VEM_OK && !em->grows && em->step > em->options->max_steps)
+    if (r->status == VEM_OK && !em->grows && em->step > em->max_steps)
         r->status = vem_i_checkpoint_refuse_steps(a->checkpoint,
                                                   "it has made more steps already");
     if (r->status == VEM_OK && em->grows && vem_i_checkpoint_limit_differs(a->checkpoint))
@@ -130,12 +130,28 @@ static const vem_view *view_for(const vem_i_attempt *a, const vem_options *o)
                     : a->view;
 }
 
-static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_beginning *b,
-                        const vem_i_search_spec *search)
+/* What the stages before it have found. */
+static vem_i_found found_of(const vem_i_attempt *a)
 {
+    if (a->started)
+        return a->missed == VEM_I_MISSED_SOME ? VEM_I_FOUND_SOME : VEM_I_FOUND_STARTS;
+    return a->axes > 0 ? VEM_I_FOUND_ALONG : VEM_I_FOUND_LITTLE;
+}
+
+static int64_t steps_for(const vem_i_attempt *a, const vem_i_stage *stage)
+{
+    const int64_t left = a->programme->options.max_steps - a->steps;
+    return stage->halves ? left / 2 : left - stage->leaves;
+}
+
+static vem_i_em loop_of(vem_i_attempt *a, const vem_i_stage *stage,
+                        const vem_i_beginning *b, int64_t swaps)
+{
+    const vem_options *o = &stage->options;
     const int few_items = a->view->global_n / o->clusters < FEW_ITEMS;
     vem_i_em em = {.run = a->run,
                    .options = o,
+                   .max_steps = steps_for(a, stage),
                    .view = view_for(a, o),
                    .scale_free = a->programme->scale_free,
                    .grows = a->programme->grows,
@@ -156,10 +172,8 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
                        vem_i_constraints_of(a->view, o, vem_i_family_of(o->family))};
     em.constraints.conjugate = a->conjugate;
     em.constraints.price = a->price;
-    em.priced = vem_i_priced(o);
-    em.schedule.rounds = em.priced                        ? PRICE_ROUNDS
-                         : vem_i_swaps_in_loop(o, search) ? o->swaps
-                                                          : 0;
+    em.priced = stage->priced;
+    em.schedule.rounds = em.priced ? PRICE_ROUNDS : swaps;
     if (em.priced) {
         em.schedule.phase = VEM_I_PRICE;
         em.schedule.enough = PRICE_ENOUGH * 0.5 * a->view->d;
@@ -200,18 +214,12 @@ static vem_status adopt(vem_i_attempt *a, const vem_i_em *em)
 static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
                            const vem_i_beginning *b)
 {
-    vem_options o = stage->options;
-    const int64_t left = a->programme->options.max_steps - a->steps;
-    o.max_steps = stage->halves ? left / 2 : left - (stage->kind == VEM_I_STAGE_LEADING);
-    if (stage->kind == VEM_I_STAGE_FIT && a->axes > 0)
-        vem_i_attempt_settle(&o);
-    if (stage->kind == VEM_I_STAGE_FIT && a->started)
-        o.swaps = a->missed == VEM_I_MISSED_SOME &&
-                  !vem_i_programme_find(a->programme, VEM_I_STAGE_LISTED);
+    const vem_i_looks *looks = &stage->looks[found_of(a)];
     const int resumes = vem_i_checkpoint_resumes(a->checkpoint);
-    vem_i_search_spec search = vem_i_search_for(&o, a->seed);
+    vem_i_search_spec search = looks->search;
+    search.seed = a->seed;
     search.boxes = a->boxes;
-    vem_i_em em = loop_of(a, &o, b, &search);
+    vem_i_em em = loop_of(a, stage, b, looks->swaps);
     vem_i_last_step *last = NULL;
     vem_i_descent *descent = NULL;
     a->loop_clusters = a->model->clusters;
@@ -221,13 +229,12 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
     if (status != VEM_OK)
         return status;
     status = vem_i_last_step_new(&em, &last);
-    const int fits_cells = a->cells && !a->still && stage->kind == VEM_I_STAGE_FIT;
-    if (fits_cells && !vem_i_descends(&o))
-        em.divisible = divisible(a, &o);
+    if (stage->cells == VEM_I_CELLS_DIVIDE)
+        em.divisible = divisible(a, &stage->options);
     if (status == VEM_OK)
         status = vem_i_moves_new(&em, em.schedule.rounds > 0);
-    if (status == VEM_OK && fits_cells && vem_i_descends(&o))
-        status = vem_i_descent_new(&em, a->cells, o.tau, &descent);
+    if (status == VEM_OK && stage->cells == VEM_I_CELLS_DESCEND)
+        status = vem_i_descent_new(&em, a->cells, stage->options.tau, &descent);
     if (a->cells)
         vem_i_cells_stretch(a->cells, 0);
     vem_i_em_resize(&em);

@@ -18,9 +18,7 @@ vem_status vem_i_attempt_seed(vem_i_attempt *attempt, const vem_options *options
 vem_status vem_i_attempt_look_along(vem_i_attempt *attempt);
 /* And again in all columns: rows in the order of the clusters, and these from along the axes. */
 vem_status vem_i_attempt_lift(vem_i_attempt *attempt);
-/* The loop after that: it has fewer moves, */
-void vem_i_attempt_settle(vem_options *options);
-/* and begins with the means of what is held: as good as they can be, so that F does not fall. */
+/* The loop after that begins with the means of what is held: as good as they can be, so that F does not fall. */
 void vem_i_attempt_take_held(vem_i_em *em);
 /* Labels that keep a number, where it is asked for, and in the order of the data. */
 vem_status vem_i_attempt_end(vem_i_attempt *attempt);

@@ -7,9 +7,6 @@
 #include "fit/order.h"
 #include "model/evidence.h"
 
-/* Clusters of a list after the loop along axes: rows have looked farther already. */
-enum { SETTLE_REACH = 16 };
-
 vem_status vem_i_attempt_look_along(vem_i_attempt *a)
 {
     const vem_i_stage *stage = vem_i_programme_find(a->programme, VEM_I_STAGE_LEADING);
@@ -69,13 +66,6 @@ vem_status vem_i_attempt_lift(vem_i_attempt *a)
     a->model = wide;
     a->beginning = (vem_i_beginning){.labels_known = known, .lifted = known};
     return status;
-}
-
-/* Rows have looked around and clusters have moved. */
-void vem_i_attempt_settle(vem_options *o)
-{
-    o->swaps = 0;
-    o->reach = o->reach < SETTLE_REACH ? o->reach : SETTLE_REACH;
 }
 
 void vem_i_attempt_take_held(vem_i_em *em)

@@ -122,8 +122,10 @@ static uint64_t attempt_bytes(const sizes *s)
 }
 
 /* The constructors of the loop, run dry; and what it takes when a cluster goes far (em/steady.h). */
-static uint64_t loop_bytes(const sizes *s, const vem_options *o)
+static uint64_t loop_bytes(const sizes *s, const vem_i_stage *stage, int grows)
 {
+    const vem_options *o = &stage->options;
+    const vem_i_looks *looks = &stage->looks[VEM_I_FOUND_LITTLE];
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     dry.deadline = o->time == VEM_AUTO ? 0 : 1;
@@ -132,10 +134,9 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
     vem_i_em em = {.run = &dry,
                    .options = o,
                    .view = &view,
-                   .priced = vem_i_priced(o),
-                   .grows = vem_i_grows(o),
+                   .priced = stage->priced,
+                   .grows = grows,
                    .divisible.cells = vem_i_descends(o) ? NULL : s->cells};
-    const vem_i_search_spec search = vem_i_search_for(o, 0);
     vem_i_last_step *last = NULL;
     vem_i_descent *descent = NULL;
     vem_status status =
@@ -144,11 +145,11 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
                           &em.model);
     bytes = 0; /* the model is the attempt's */
     if (status == VEM_OK)
-        status = vem_i_em_new(&em, &search);
+        status = vem_i_em_new(&em, &looks->search);
     if (status == VEM_OK)
         status = vem_i_last_step_new(&em, &last);
     if (status == VEM_OK)
-        status = vem_i_moves_new(&em, vem_i_swaps_in_loop(o, &search));
+        status = vem_i_moves_new(&em, looks->swaps > 0);
     if (status == VEM_OK && s->cells && vem_i_descends(o))
         status = vem_i_descent_new(&em, s->cells, 0, &descent);
     if (status == VEM_OK)
@@ -171,7 +172,7 @@ static uint64_t loops_bytes(const sizes *s, const vem_i_programme *p)
     for (int i = 0; i < p->count; i++)
         if (p->stages[i].is.loop) /* beside which k-means has its own model */
             bytes = larger(bytes,
-                           loop_bytes(s, &p->stages[i].options) +
+                           loop_bytes(s, &p->stages[i], p->grows) +
                                (p->stages[i].kind == VEM_I_STAGE_KMEANS ? s->model : 0));
     return bytes;
 }
@@ -211,18 +212,18 @@ static uint64_t seed_bytes(const sizes *s)
 }
 
 /* Starts on a sample: its rows, the best so far, and an attempt; or the larger sample. */
-static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
+static uint64_t starts_bytes(const sizes *s, const vem_i_programme *p)
 {
-    const vem_options o = vem_i_starts_options(s->o);
+    const vem_i_starts_plan *starts = &p->starts;
+    const vem_i_starts_programmes each = vem_i_programmes_of_starts(p);
     const int drawn = (s->run->comm || starts->rows < s->n) && !s->cells;
     const vem_i_run alike = vem_i_comm_alike(s->run);
     sizes sample = *s;
     sample.run = &alike; /* all processes have it */
-    sample.o = &o;
+    sample.o = &each.fresh.options;
     sample.spill = 0;
     sample.n = starts->rows;
     sample.weighted = s->weighted || drawn;
-    const vem_i_programme each = vem_i_programme_on_sample(&o, VEM_I_FROM_ROWS, sample.n);
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     vem_i_starts_room room;
@@ -230,15 +231,14 @@ static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
     vem_i_starts_room_free(&room);
     /* The best so far, and the run at hand, which begins from a model of its own. */
     bytes += 2 * attempt_bytes(&sample) +
-             larger(check_bytes(s),
-                    larger(seed_bytes(&sample), s->model + loops_bytes(&sample, &each)));
+             larger(check_bytes(s), larger(seed_bytes(&sample),
+                                           s->model + loops_bytes(&sample, &each.fresh)));
     if (drawn)
         bytes += subset_bytes(s, sample.n);
     if (starts->larger == 0)
         return bytes;
     sample.n = starts->larger;
-    const vem_i_programme last = vem_i_programme_on_larger(&o, sample.n);
-    return larger(bytes, 2 * attempt_bytes(&sample) + loops_bytes(&sample, &last) +
+    return larger(bytes, 2 * attempt_bytes(&sample) + loops_bytes(&sample, &each.larger) +
                              subset_bytes(s, sample.n));
 }
 
@@ -327,7 +327,7 @@ static uint64_t stage_bytes(const sizes *s, const vem_i_programme *p, int spill)
         most = larger(most, ordered + s->model + cap_bytes(s));
     for (int i = 0; i < p->count; i++)
         if (p->stages[i].kind == VEM_I_STAGE_STARTS)
-            most = larger(most, starts_bytes(s, &p->starts));
+            most = larger(most, starts_bytes(s, p));
         else if (p->stages[i].kind == VEM_I_STAGE_SEED)
             most = larger(most, seed_bytes(s));
     if (ordered) /* afterwards the labels are put back: a copy */

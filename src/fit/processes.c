@@ -229,9 +229,9 @@ static int64_t shard_of(const vem_i_stage *stage, const all_rows *s)
     const int64_t n = s->n;
     const int32_t d = s->d;
     const vem_options *o = &stage->options;
-    const vem_i_search_spec spec = vem_i_search_for(o, 0);
+    const vem_i_search_spec *spec = &stage->looks[VEM_I_FOUND_LITTLE].search;
     const int64_t parts = vem_i_shards(n, PART_LEAST);
-    const int64_t items = vem_i_estep_shard(&spec,
+    const int64_t items = vem_i_estep_shard(spec,
                                             vem_i_shape_of(vem_i_family_of(o->family),
                                                            (int32_t)o->clusters, d),
                                             n, s->entries);

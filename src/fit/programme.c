@@ -10,6 +10,9 @@ static const double START_TIME = 0.5, FIT_TIME = 0.75, LEADING_TIME = 0.75;
  * columns do. */
 static const double BEFORE_PRICES = 10, BEFORE_WHOLE = 4;
 
+/* Clusters of a list after the loop along axes: rows have looked farther already. */
+enum { SETTLE_REACH = 16 };
+
 int vem_i_reduces(const vem_options *options, int64_t n)
 {
     return options->coreset != VEM_AUTO && options->coreset < n;
@@ -21,14 +24,19 @@ static int is_celled(const vem_options *options, int64_t rows)
     return options->cells > 0 && options->cells < rows;
 }
 
-int vem_i_priced(const vem_options *o)
+/* Is a loop with these options the one in which prices change? */
+static int is_priced(const vem_options *o)
 {
     return o->balance != VEM_BALANCE_NONE && o->prior == VEM_PRIOR_EVEN;
 }
 
-int vem_i_swaps_in_loop(const vem_options *o, const vem_i_search_spec *search)
+/* How a loop with these options looks for clusters. The price of a removal needs lists of what is
+ * held. */
+static vem_i_looks looks_of(const vem_options *o)
 {
-    return o->swaps > 0 && !search->dense;
+    vem_i_looks looks = {.search = vem_i_search_for(o, 0)};
+    looks.swaps = looks.search.dense || o->swaps < 0 ? 0 : o->swaps;
+    return looks;
 }
 
 static const vem_i_stage_nature natures[] = {
@@ -55,7 +63,11 @@ static vem_i_stage *add(vem_i_programme *p, vem_i_stage_kind kind,
     *stage = (vem_i_stage){.kind = kind,
                            .is = natures[kind],
                            .options = *options,
+                           .priced = is_priced(options),
                            .share = share};
+    const vem_i_looks looks = looks_of(options);
+    for (int f = 0; f < VEM_I_FOUNDS; f++)
+        stage->looks[f] = looks;
     return stage;
 }
 
@@ -67,6 +79,31 @@ static void add_before(vem_i_programme *p, vem_i_stage_kind kind,
     stage->halves = 1;
     stage->instead = p->starts.runs > 0;
     stage->optional = stage->looks_again = kind == VEM_I_STAGE_LISTED;
+    stage->swapped = p->options.swaps > 0;
+}
+
+/* The loop that was asked for. Along axes rows have looked around and clusters have moved; the starts
+ * have done the swaps, but where far rows crowded their sample, and no other loop looks again. */
+static void add_fit(vem_i_programme *p, const vem_options *options, double share)
+{
+    const vem_i_stage *leading = vem_i_programme_find(p, VEM_I_STAGE_LEADING),
+                      *listed = vem_i_programme_find(p, VEM_I_STAGE_LISTED);
+    vem_i_stage *stage = add(p, VEM_I_STAGE_FIT, options, share);
+    vem_options o = *options;
+    stage->swapped = p->options.swaps > 0;
+    if (p->celled)
+        stage->cells = vem_i_descends(options) ? VEM_I_CELLS_DESCEND : VEM_I_CELLS_DIVIDE;
+    if (p->starts.runs > 0) {
+        o.swaps = 0;
+        stage->looks[VEM_I_FOUND_STARTS] = looks_of(&o);
+        o.swaps = !listed;
+        stage->looks[VEM_I_FOUND_SOME] = looks_of(&o);
+    }
+    if (leading) {
+        o.swaps = 0;
+        o.reach = o.reach < SETTLE_REACH ? o.reach : SETTLE_REACH;
+        stage->looks[VEM_I_FOUND_ALONG] = looks_of(&o);
+    }
 }
 
 /* Along axes all but the last steps of a hard fit, whose clusters have one variance. Means of length 1
@@ -81,6 +118,8 @@ static void add_leading(vem_i_programme *p, int32_t d)
         o->init_steps == 0 && vem_i_search_type_of(o->search)->ordered) {
         vem_i_stage *stage = add(p, VEM_I_STAGE_LEADING, o, LEADING_TIME);
         stage->axes = most;
+        stage->leaves = 1;
+        stage->swapped = 1;
         stage->options.tolerance *= BEFORE_WHOLE;
     }
 }
@@ -105,7 +144,7 @@ static void add_loops(vem_i_programme *p)
     const int balance = o->balance != VEM_BALANCE_NONE && o->clusters > 1;
     if (balance) /* prices go on from there, and rows will move anyway */
         last.tolerance *= BEFORE_PRICES;
-    add(p, VEM_I_STAGE_FIT, &last, finish || balance ? FIT_TIME : 1);
+    add_fit(p, &last, finish || balance ? FIT_TIME : 1);
     if (finish) {
         const vem_options after = vem_i_hard_finish(o);
         add(p, VEM_I_STAGE_FINISH, &after, 1)->optional = 1;
@@ -133,12 +172,16 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
     p.starts = p.celled ? vem_i_starts_on_cells(resolved, ours && !warm, d)
                         : vem_i_starts_of(resolved, ours && !warm, reduced, p.items, d,
                                           row_values);
-    if (p.starts.runs > 0)
-        add(&p, VEM_I_STAGE_STARTS, resolved, START_TIME);
+    if (p.starts.runs > 0) {
+        const vem_options runs = vem_i_starts_options(resolved);
+        add(&p, VEM_I_STAGE_STARTS, &runs, START_TIME);
+    }
     if (!warm)
         add(&p, VEM_I_STAGE_SEED, resolved, 1);
     add_leading(&p, d);
     add_loops(&p);
+    p.can_swap = looks_of(resolved).swaps > 0 ||
+                 vem_i_programme_find(&p, VEM_I_STAGE_LISTED) != NULL;
     return p;
 }
 
@@ -158,11 +201,16 @@ vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from
     return p;
 }
 
-vem_i_programme vem_i_programme_on_larger(const vem_options *options, int64_t items)
+vem_i_starts_programmes vem_i_programmes_of_starts(const vem_i_programme *p)
 {
-    vem_options o = *options;
-    o.swaps = 0; /* the runs before it have done that */
-    return vem_i_programme_on_sample(&o, VEM_I_FROM_ATTEMPT, items);
+    const vem_options *o = &vem_i_programme_find(p, VEM_I_STAGE_STARTS)->options;
+    vem_options larger = *o;
+    larger.swaps = 0; /* the runs before it have done that */
+    return (vem_i_starts_programmes){
+        .fresh = vem_i_programme_on_sample(o, VEM_I_FROM_ROWS, p->starts.rows),
+        .moved = vem_i_programme_on_sample(o, VEM_I_FROM_ATTEMPT, p->starts.rows),
+        .larger =
+            vem_i_programme_on_sample(&larger, VEM_I_FROM_ATTEMPT, p->starts.larger)};
 }
 
 void vem_i_programme_only_seeds(vem_i_programme *p)

@@ -55,14 +55,42 @@ typedef struct vem_i_stage_nature {
 /* Steps that a fit must be allowed for a loop along axes: one, and one of all columns. */
 enum { VEM_I_LEADING_STEPS = 2 };
 
+/* What a loop goes on from, which is known only when it begins: how it looks for clusters then
+ * is resolved for each. */
+typedef enum vem_i_found {
+    VEM_I_FOUND_LITTLE, /* a first model, or that of a loop over the same rows */
+    VEM_I_FOUND_ALONG,  /* clusters along axes */
+    VEM_I_FOUND_STARTS, /* the best of several starts on a sample, */
+    VEM_I_FOUND_SOME,   /* which far rows crowded */
+    VEM_I_FOUNDS
+} vem_i_found;
+
+typedef struct vem_i_looks {
+    vem_i_search_spec search; /* seed and boxes are the attempt's */
+    int64_t swaps;            /* rounds at most */
+} vem_i_looks;
+
+/* What a loop does with cells, where its items are some. */
+typedef enum vem_i_cells_use {
+    VEM_I_CELLS_STAY,
+    VEM_I_CELLS_DIVIDE, /* where it rests (moves/refine.c) */
+    VEM_I_CELLS_DESCEND /* it finds them anew before every step (moves/descend.h) */
+} vem_i_cells_use;
+
 typedef struct vem_i_stage {
     vem_i_stage_kind kind;
     vem_i_stage_nature is;
-    vem_options options; /* of its loop; max_steps as if there were no loop before it */
-    int32_t axes;        /* that its rows may have at most; 0: they have all columns */
-    int halves;          /* it may take half of the steps that are left, not all */
-    double share;        /* of the time that is left, where there is a deadline */
-    int instead; /* only where the starts on a sample have found nothing to go on from */
+    /* Of its loop; max_steps as if there were no loop before it. Of the starts those of their runs. */
+    vem_options options;
+    vem_i_looks looks[VEM_I_FOUNDS]; /* of its loop */
+    vem_i_cells_use cells;
+    int priced;   /* prices change in it */
+    int swapped;  /* clusters are swapped in it or before it: it takes fewer steps */
+    int32_t axes; /* that its rows may have at most; 0: they have all columns */
+    int halves;   /* it may take half of the steps that are left, not all */
+    int leaves;   /* steps that it leaves to what follows */
+    double share; /* of the time that is left, where there is a deadline */
+    int instead;  /* only where the starts on a sample have found nothing to go on from */
     int looks_again; /* ... or where far rows crowded their sample: it can swap */
     int optional; /* not after a stop, or without time, where a loop has run before it */
 } vem_i_stage;
@@ -86,6 +114,7 @@ typedef struct vem_i_programme {
     int different; /* they have come several times, and weigh as often */
     int64_t rows;  /* all, or those of the coreset */
     int celled;    /* the items are cells of them */
+    int can_swap;  /* a loop over all of them can swap clusters */
     int64_t items; /* that are fitted, at most: the rows, or cells */
     vem_i_starts_plan starts;
     vem_i_stage stages[VEM_I_STAGES];
@@ -95,11 +124,16 @@ typedef struct vem_i_programme {
 /* Of a fit of n rows that have so many values each: d, or of sparse rows fewer. */
 vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int warm,
                                    int64_t n, int32_t d, int64_t row_values);
-/* Of one of the starts on a sample, with the options of starts_plan.h. */
+/* Of a loop from a model, or from rows, with these options as they are. */
 vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from from,
                                           int64_t items);
-/* Of the best of them, which goes on with a larger sample. */
-vem_i_programme vem_i_programme_on_larger(const vem_options *options, int64_t items);
+/* Of the starts on a sample, for a programme that has some: */
+typedef struct vem_i_starts_programmes {
+    vem_i_programme fresh;  /* from a seeding, */
+    vem_i_programme moved;  /* from the best so far, with clusters moved; */
+    vem_i_programme larger; /* of the best, which goes on with a larger sample */
+} vem_i_starts_programmes;
+vem_i_starts_programmes vem_i_programmes_of_starts(const vem_i_programme *programme);
 /* What is left of it where only the first model is wanted: one seeding, in all columns. */
 void vem_i_programme_only_seeds(vem_i_programme *programme);
 /* The stage of this kind, or NULL. */
@@ -111,10 +145,5 @@ int vem_i_programme_shuffles(const vem_i_programme *programme);
 int vem_i_programme_orders(const vem_i_programme *programme);
 /* Does a fit with these (resolved) options run on a coreset of its n rows? */
 int vem_i_reduces(const vem_options *options, int64_t n);
-/* Is a loop with these options the one in which prices change? */
-int vem_i_priced(const vem_options *options);
-/* Does a loop with these options swap clusters? The price of a removal needs lists of what is
- * held. */
-int vem_i_swaps_in_loop(const vem_options *options, const vem_i_search_spec *search);
 
 #endif

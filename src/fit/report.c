@@ -70,9 +70,10 @@ void vem_i_report_cells(vem_report *report, const vem_i_programme *p)
         (long long)p->items, (long long)p->rows);
 }
 
-static void say_starts(vem_report *report, const vem_i_programme *programme)
+static void say_starts(vem_report *report, const vem_i_programme *programme,
+                       const vem_i_stage *stage)
 {
-    const vem_options *o = &report->options;
+    const int64_t rounds = stage->options.swaps;
     const vem_i_starts_plan *p = &programme->starts;
     const char *all = programme->celled    ? "more of them"
                       : programme->reduced ? "the whole coreset"
@@ -86,9 +87,9 @@ static void say_starts(vem_report *report, const vem_i_programme *programme)
     if (p->larger > 0)
         snprintf(larger, sizeof larger, "a sample of %lld and then with ",
                  (long long)p->larger);
-    if (o->swaps > 0)
+    if (rounds > 0)
         snprintf(swaps, sizeof swaps, ", each with up to %lld %s of swaps",
-                 (long long)o->swaps, o->swaps == 1 ? "round" : "rounds");
+                 (long long)rounds, rounds == 1 ? "round" : "rounds");
     vem_i_report_say(
         report,
         "up to %lld starts on %s, because few clusters make them cheap: %lld from a "
@@ -114,31 +115,49 @@ static void say_search(vem_report *report, const vem_options *asked)
     vem_i_report_say(report, "%s", text);
 }
 
+/* Loops before the one that was asked for, in which swaps come: the last of them says it. */
+static const char *const where_swaps_come[] = {
+    [VEM_I_STAGE_KMEANS] = " They come in a start by k-means.",
+    [VEM_I_STAGE_LISTED] = " They come in a start by k-means and in one "
+                           "whose rows hold few clusters.",
+    [VEM_I_STAGE_BALANCE] = NULL};
+
+static void say_swaps(vem_report *report, const vem_i_programme *programme)
+{
+    const char *where = "";
+    for (int i = 0; i < programme->count; i++)
+        if (where_swaps_come[programme->stages[i].kind])
+            where = where_swaps_come[programme->stages[i].kind];
+    vem_i_report_say(
+        report,
+        "up to %lld rounds of swaps, as long as moving clusters promises to gain; "
+        "--swaps 0 for none.%s",
+        (long long)programme->options.swaps, where);
+}
+
+static void say_seeding(vem_report *report, const vem_i_stage *stage)
+{
+    const int64_t seeding = stage->options.seeding;
+    vem_i_report_say(report, "seeding %s, %s.", vem_choice_name("seeding", (int)seeding),
+                     seeding == VEM_SEED_TWO_LEVEL
+                         ? "whose cost grows less than the number of clusters"
+                         : "the best that is cheap beside the fit at this size");
+}
+
 /* and where these come from. */
 static void say_begin(vem_report *report, const vem_options *asked,
                       const vem_i_programme *programme)
 {
-    const vem_options *o = &report->options;
-    if (programme->starts.runs > 0 && o->clusters > 1)
-        say_starts(report, programme);
-    else if (o->clusters > 1 && asked->swaps == VEM_AUTO && o->swaps > 0)
-        vem_i_report_say(
-            report,
-            "up to %lld rounds of swaps, as long as moving clusters promises to gain; "
-            "--swaps 0 for none.%s",
-            (long long)o->swaps,
-            vem_i_programme_find(programme, VEM_I_STAGE_LISTED)
-                ? " They come in a start by k-means and in one "
-                  "whose rows hold few clusters."
-            : vem_i_programme_find(programme, VEM_I_STAGE_KMEANS)
-                ? " They come in a start by k-means."
-                : "");
-    if (asked->seeding == VEM_AUTO && programme->from == VEM_I_FROM_ROWS)
-        vem_i_report_say(report, "seeding %s, %s.",
-                         vem_choice_name("seeding", o->seeding),
-                         o->seeding == VEM_SEED_TWO_LEVEL
-                             ? "whose cost grows less than the number of clusters"
-                             : "the best that is cheap beside the fit at this size");
+    const vem_options *o = &programme->options;
+    if (programme->starts.runs == 0 && o->clusters > 1 && asked->swaps == VEM_AUTO &&
+        o->swaps > 0)
+        say_swaps(report, programme);
+    for (int i = 0; i < programme->count; i++)
+        if (programme->stages[i].kind == VEM_I_STAGE_STARTS)
+            say_starts(report, programme, &programme->stages[i]);
+        else if (programme->stages[i].kind == VEM_I_STAGE_SEED &&
+                 asked->seeding == VEM_AUTO)
+            say_seeding(report, &programme->stages[i]);
 }
 
 static void say_ours(vem_report *report, const vem_options *asked,

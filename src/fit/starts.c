@@ -51,7 +51,8 @@ typedef struct starts {
     const vem_i_run *fit; /* is told how far the runs are, in parts of a run */
     vem_i_run *run;       /* of what is at hand: tells of the runs as `tell` says */
     const vem_view *view; /* of the sample */
-    vem_options options;
+    const vem_i_starts_programmes *programmes;
+    const vem_options *options; /* of a run */
     int64_t runs, done;
     /* The best so far. */
     vem_model *model;
@@ -100,7 +101,7 @@ static uint64_t key(const vem_i_attempt *a, uint64_t item)
 
 static const vem_i_family *family_of(const starts *s)
 {
-    return vem_i_family_of(s->options.family);
+    return vem_i_family_of(s->options->family);
 }
 
 static int is_better(const starts *s, double free_energy)
@@ -144,11 +145,8 @@ static vem_status run_with(starts *s, uint64_t number, const vem_model *first,
 
 static vem_status run_one(starts *s, uint64_t number, const vem_model *first)
 {
-    const vem_i_programme programme =
-        vem_i_programme_on_sample(&s->options,
-                                  first ? VEM_I_FROM_ATTEMPT : VEM_I_FROM_ROWS,
-                                  s->view->n);
-    return run_with(s, number, first, &programme);
+    return run_with(s, number, first,
+                    first ? &s->programmes->moved : &s->programmes->fresh);
 }
 
 /* ---- the best so far, with clusters moved ---- */
@@ -263,8 +261,7 @@ static int32_t draw_cheap(const starts *s, vem_i_rng *rng)
  * where clusters begin near a row, not at it, they do so here. */
 static void move_cluster(const starts *s, int32_t gone, int64_t item, vem_model *m)
 {
-    const vem_i_constraints limits =
-        vem_i_constraints_of(s->view, &s->options, m->family);
+    const vem_i_constraints limits = vem_i_constraints_of(s->view, s->options, m->family);
     const vem_view *v = s->view;
     const int32_t from = s->labels[item];
     const double weight = m->weights[gone];
@@ -272,7 +269,7 @@ static void move_cluster(const starts *s, int32_t gone, int64_t item, vem_model 
     m->weights[gone] = weight;
     vem_i_view_widen(v, item, m->means + gone * (int64_t)m->d);
     vem_i_begin_at_row(m->family, &limits, m->d, m->means + gone * (int64_t)m->d);
-    if (gone == from || s->options.prior == VEM_PRIOR_FLAT || !(weight < 1))
+    if (gone == from || s->options->prior == VEM_PRIOR_FLAT || !(weight < 1))
         return;
     m->weights[from] /= 2;
     m->weights[gone] = m->weights[from];
@@ -313,15 +310,6 @@ static int crowded(const vem_view *sample)
     return !(sum * sum > LEAST_WORTH * squares * (double)sample->n);
 }
 
-/* Can a loop over all rows look for what a crowded sample lacks? */
-static int fit_can_swap(const vem_i_attempt *a)
-{
-    const vem_options *o = &a->programme->options;
-    const vem_i_search_spec search = vem_i_search_for(o, a->seed);
-    return vem_i_swaps_in_loop(o, &search) ||
-           vem_i_programme_find(a->programme, VEM_I_STAGE_LISTED);
-}
-
 static int over(const vem_i_run *run)
 {
     return run->watch->stop || vem_i_late(run);
@@ -332,15 +320,15 @@ static vem_status run_on_sample(starts *s, const vem_i_starts_plan *plan)
     vem_i_run *run = s->run;
     int64_t distinct = 0;
     vem_status status =
-        vem_i_count_distinct(run, s->view, s->options.clusters, &distinct);
-    if (status == VEM_OK && distinct < s->options.clusters)
+        vem_i_count_distinct(run, s->view, s->options->clusters, &distinct);
+    if (status == VEM_OK && distinct < s->options->clusters)
         s->a->missed = VEM_I_MISSED_PLACES;
-    if (status != VEM_OK || distinct < s->options.clusters)
+    if (status != VEM_OK || distinct < s->options->clusters)
         return status;
     status =
         vem_i_starts_room_new(run,
-                              vem_i_shape_of(vem_i_family_of(s->options.family),
-                                             (int32_t)s->options.clusters, s->view->d),
+                              vem_i_shape_of(vem_i_family_of(s->options->family),
+                                             (int32_t)s->options->clusters, s->view->d),
                               s->view->n, &s->room);
     for (; status == VEM_OK && s->done < plan->runs && !over(run); s->done++)
         status = s->done < plan->fresh || !s->model ? run_one(s, (uint64_t)s->done, NULL)
@@ -356,10 +344,10 @@ static vem_status go_on(starts *s, int64_t rows, double least)
     vem_i_attempt *a = s->a;
     vem_i_points *sample = NULL;
     vem_i_run alike = vem_i_comm_alike(s->run);
-    const vem_i_programme programme = vem_i_programme_on_larger(&s->options, rows);
+    const vem_i_programme *programme = &s->programmes->larger;
     vem_i_place place;
     const int apart = !vem_i_view_is_sparse(a->view) &&
-                      vem_i_processes_share(a->run, &programme, rows, a->view->d, &place);
+                      vem_i_processes_share(a->run, programme, rows, a->view->d, &place);
     vem_status status =
         vem_i_subset_new(a->run, a->view, rows, !vem_i_has_places(family_of(s)),
                          key(a, KEY_LARGER), apart ? &place : NULL, &sample);
@@ -371,7 +359,7 @@ static vem_status go_on(starts *s, int64_t rows, double least)
     s->model = NULL;
     s->view = &sample->view;
     s->run = apart ? s->run : &alike;
-    status = run_with(s, KEY_LARGER, found, &programme);
+    status = run_with(s, KEY_LARGER, found, programme);
     s->done++;
     vem_i_points_free(sample);
     if (!s->model) { /* out of time */
@@ -390,7 +378,7 @@ static vem_status go_on(starts *s, int64_t rows, double least)
 /* F below which rows were missed. */
 static double least_of_all(const starts *s, int64_t rows)
 {
-    const vem_options *o = &s->options;
+    const vem_options *o = s->options;
     const double parameters =
         (double)vem_i_parameter_count(vem_i_family_of(o->family),
                                       (vem_prior_kind)o->prior, (int32_t)o->clusters,
@@ -402,12 +390,13 @@ vem_status vem_i_starts_run(vem_i_attempt *a)
 {
     vem_i_run run = *a->run, alike, alone;
     const vem_i_starts_plan plan = a->programme->starts;
-    const vem_options *o = &a->programme->options;
+    const vem_i_starts_programmes programmes = vem_i_programmes_of_starts(a->programme);
     starts s = {.a = a,
                 .fit = a->run,
                 .run = &run,
                 .view = a->view,
-                .options = vem_i_starts_options(o),
+                .programmes = &programmes,
+                .options = &programmes.fresh.options,
                 .runs = plan.runs + (plan.larger > 0)};
     vem_i_points *sample = NULL;
     vem_status status = VEM_OK;
@@ -428,10 +417,10 @@ vem_status vem_i_starts_run(vem_i_attempt *a)
     if (sample)
         s.view = &sample->view;
     if (sample && drawn && crowded(s.view))
-        a->missed = fit_can_swap(a) ? VEM_I_MISSED_SOME : VEM_I_MISSED_CROWD;
+        a->missed = a->programme->can_swap ? VEM_I_MISSED_SOME : VEM_I_MISSED_CROWD;
     if (sample && a->programme->different)
         vem_i_subset_join(sample);
-    if (vem_i_starts_are_light(o, &plan, a->view->d))
+    if (vem_i_starts_are_light(&a->programme->options, &plan, a->view->d))
         s.run = &alone;
     if (status == VEM_OK && a->missed < VEM_I_MISSED_PLACES)
         status = run_on_sample(&s, &plan);

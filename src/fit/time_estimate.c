@@ -91,66 +91,67 @@ static double seeding(const vem_options *o, double n)
     return 0;
 }
 
-/* Operations of one step. */
-static double step_of(const vem_i_plan *plan, const vem_options *o, double n)
+/* Operations of one step of a loop. Lists are as long as they are after a seeding: the usual numbers of
+ * steps go with these. */
+static double step_of(const vem_i_plan *plan, const vem_i_stage *stage, double n)
 {
-    const double c = (double)o->clusters,
-                 pair = pair_of(plan, vem_i_family_of(o->family));
-    const vem_i_search_spec search = vem_i_search_for(o, 0);
+    const double c = (double)stage->options.clusters,
+                 pair = pair_of(plan, vem_i_family_of(stage->options.family));
+    const vem_i_search_spec *search = &stage->looks[VEM_I_FOUND_LITTLE].search;
     /* Statistics: each held pair once more, at the rate of memory. */
-    const double again = search.dense ? c : STREAM * (double)search.held;
-    const double pairs = n * again + search.type->work(&search, n, pair);
+    const double again = search->dense ? c : STREAM * (double)search->held;
+    const double pairs = n * again + search->type->work(search, n, pair);
     return pairs * pair;
 }
 
-/* `swaps`: there are some, in this loop or in one before it. */
-static double usual_steps(const vem_options *o, int swaps)
+static double usual_steps(const vem_i_stage *stage, vem_i_found found)
 {
-    const double usual = swaps              ? 20
-                         : o->tolerance > 0 ? 7 * fmax(1, -log10(o->tolerance))
-                                            : 80;
-    return fmin(usual, (double)o->max_steps);
+    const double tolerance = stage->options.tolerance;
+    const double usual = found != VEM_I_FOUND_LITTLE ? AFTER_STARTS
+                         : stage->swapped            ? 20
+                         : tolerance > 0             ? 7 * fmax(1, -log10(tolerance))
+                                                     : 80;
+    return fmin(usual, (double)stage->options.max_steps);
 }
 
 /* Operations of a loop. Shapes of halves are fitted to the items of each cluster in turn, from
  * several beginnings, in every round of swaps. */
-static double loop_of(const vem_i_plan *plan, const vem_options *o, int swaps, double n)
+static double loop_of(const vem_i_plan *plan, const vem_i_stage *stage, vem_i_found found,
+                      int grows, double n)
 {
-    const vem_i_search_spec search = vem_i_search_for(o, 0);
-    double operations = usual_steps(o, swaps) * step_of(plan, o, n);
-    const vem_i_family *family = vem_i_family_of(o->family);
-    if (vem_i_grows(
-            o)) /* the clusters there are, on average half of them, and candidates */
-        return (double)o->clusters * (GROWN_STEPS * step_of(plan, o, n) / 2 +
-                                      fmin(n, (double)o->clusters * CANDIDATE_ROWS) *
-                                          CANDIDATES * pair_of(plan, family));
-    if (vem_i_swaps_in_loop(o, &search) && !family->shared)
-        operations += fmin(ROUNDS, (double)o->swaps) * HALVES * n * pair_of(plan, family);
+    const vem_i_family *family = vem_i_family_of(stage->options.family);
+    const double clusters = (double)stage->options.clusters,
+                 step = step_of(plan, stage, n);
+    const double swaps = (double)stage->looks[found].swaps;
+    if (grows) /* the clusters there are, on average half of them, and candidates */
+        return clusters *
+               (GROWN_STEPS * step / 2 +
+                fmin(n, clusters * CANDIDATE_ROWS) * CANDIDATES * pair_of(plan, family));
+    double operations = usual_steps(stage, found) * step;
+    if (!family->shared)
+        operations += fmin(ROUNDS, swaps) * HALVES * n * pair_of(plan, family);
     return operations;
 }
 
-/* Operations of all loops; a hard finish is short beside them, and so are steps with prices. */
+/* Operations of all loops; a hard finish is short beside them, and so are steps with prices. What runs
+ * where starts have found nothing is not expected to. */
 static double loops_of(const vem_i_plan *plan, const vem_i_programme *p, double n)
 {
+    vem_i_found found = p->starts.runs > 0 ? VEM_I_FOUND_STARTS : VEM_I_FOUND_LITTLE;
     double operations = 0;
     for (int i = 0; i < p->count; i++) {
         const vem_i_stage *stage = &p->stages[i];
-        if (stage->kind == VEM_I_STAGE_FIT &&
-            vem_i_programme_find(p, VEM_I_STAGE_LEADING)) {
-            vem_options last = stage->options;
-            last.max_steps = (int64_t)fmin(AFTER_STARTS, (double)last.max_steps);
-            operations += loop_of(plan, &last, 0, n);
-        } else if (stage->kind == VEM_I_STAGE_LEADING) {
+        if (stage->axes > 0) {
             vem_i_plan along = *plan;
             along.d = stage->axes;
             along.row_values = stage->axes;
-            operations += loop_of(&along, &stage->options, 1, n) +
+            operations += loop_of(&along, stage, found, p->grows, n) +
                           2 * n * (double)plan->d * stage->axes;
-        } else if (stage->is.whole && !stage->is.after)
-            operations += loop_of(plan, &stage->options, p->options.swaps > 0, n);
+            found = VEM_I_FOUND_ALONG;
+        } else if (stage->is.whole && !stage->is.after && !stage->instead)
+            operations += loop_of(plan, stage, found, p->grows, n);
         if (stage->kind == VEM_I_STAGE_FIT)
-            operations +=
-                (double)stage->options.init_steps * step_of(plan, &stage->options, n);
+            operations += (double)stage->options.init_steps * step_of(plan, stage, n);
     }
     return operations;
 }
@@ -192,45 +193,46 @@ static double dividing(const vem_i_plan *plan, const vem_i_speed *speed)
 
 /* Operations of the starts on a sample. What begins with the best so far takes no seeding, and
  * about as long. */
-static double starting(const vem_i_plan *plan)
+static double starting(const vem_i_plan *plan, const vem_i_programme *p)
 {
-    const vem_i_starts_plan *starts = &plan->programme.starts;
-    const vem_options o = vem_i_starts_options(&plan->programme.options);
-    const vem_i_programme each =
-        vem_i_programme_on_sample(&o, VEM_I_FROM_ROWS, starts->rows);
-    const vem_i_programme last = vem_i_programme_on_larger(&o, starts->larger);
+    const vem_i_starts_plan *starts = &p->starts;
+    const vem_i_starts_programmes each = vem_i_programmes_of_starts(p);
+    const vem_options *o = &each.fresh.options;
     const double rows = (double)starts->rows;
-    const vem_i_family *family = vem_i_family_of(o.family);
+    const vem_i_family *family = vem_i_family_of(o->family);
     const double slower = vem_i_is_plain(family)         ? SMALL
                           : vem_i_takes_products(family) ? SMALL_FULL
                                                          : SMALL_SHAPED;
-    return slower * ((double)starts->fresh * seeding(&o, rows) * distance_of(plan) +
-                     (double)starts->runs * loops_of(plan, &each, rows) +
-                     loops_of(plan, &last, (double)starts->larger));
+    return slower * ((double)starts->fresh * seeding(o, rows) * distance_of(plan) +
+                     (double)starts->runs * loops_of(plan, &each.fresh, rows) +
+                     loops_of(plan, &each.larger, (double)starts->larger));
 }
 
-/* Operations until the last step has ended. */
+/* Of the seeding of rows, or of those of them that the family looks at. */
+static double seeding_of(const vem_i_plan *plan, const vem_i_stage *stage, int64_t items)
+{
+    const vem_options *o = &stage->options;
+    const vem_i_family *family = vem_i_family_of(o->family);
+    const double seen =
+        vem_i_has_places(family)
+            ? (double)items
+            : (double)vem_i_seed_rows(items, plan->d, family, plan->sparse,
+                                      (vem_seeding)o->seeding, (int32_t)o->clusters);
+    return seeding(o, seen) * distance_of(plan);
+}
+
+/* Operations until the last step has ended. Where there are starts, they seed. */
 static double fitting(const vem_i_plan *plan)
 {
     const vem_i_programme *p = &plan->programme;
-    const double n = (double)p->items;
     const double restarts = p->from == VEM_I_FROM_MODEL ? 1 : (double)p->options.restarts;
-    if (p->starts.runs > 0) {
-        vem_options last = p->options;
-        last.swaps = 0;
-        last.max_steps = (int64_t)fmin(AFTER_STARTS, (double)last.max_steps);
-        return (starting(plan) + loop_of(plan, &last, 0, n)) * restarts;
-    }
-    const vem_i_stage *seed = vem_i_programme_find(p, VEM_I_STAGE_SEED);
-    const vem_i_family *family = vem_i_family_of(p->options.family);
-    const double seen =
-        vem_i_has_places(family)
-            ? n
-            : (double)vem_i_seed_rows(p->items, plan->d, family, plan->sparse,
-                                      (vem_seeding)p->options.seeding,
-                                      (int32_t)p->options.clusters);
-    return restarts * ((seed ? seeding(&seed->options, seen) * distance_of(plan) : 0) +
-                       loops_of(plan, p, n));
+    double first = 0;
+    for (int i = 0; i < p->count; i++)
+        if (p->stages[i].kind == VEM_I_STAGE_STARTS)
+            first += starting(plan, p);
+        else if (p->stages[i].kind == VEM_I_STAGE_SEED && p->starts.runs == 0)
+            first += seeding_of(plan, &p->stages[i], p->items);
+    return restarts * (first + loops_of(plan, p, (double)p->items));
 }
 
 static double measuring(const vem_i_plan *plan)

@@ -101,7 +101,7 @@ static int try_some(inserter *t, int64_t count, int steps, int64_t *scored)
     int64_t pairs = 0;
     vem_progress told = {.phase = "em",
                          .step = em->steps_before + em->step,
-                         .max_steps = em->steps_before + em->options->max_steps,
+                         .max_steps = em->steps_before + em->max_steps,
                          .free_energy = em->free_energy};
     vem_i_em_tell_size(em, &told);
     for (int64_t k = 0; k < count; k++)
