@@ -241,8 +241,8 @@ static int64_t shard_of(const vem_i_stage *stage, const all_rows *s)
 /* Items of a stage's search that no process can have in part. */
 static int64_t stretch_of(const vem_i_stage *stage)
 {
-    const vem_i_search_spec spec = vem_i_search_for(&stage->options, 0);
-    return spec.type->stretch ? spec.type->stretch(&spec) : 1;
+    const vem_i_search_spec *spec = &stage->looks[VEM_I_FOUND_LITTLE].search;
+    return spec->type->stretch ? spec->type->stretch(spec) : 1;
 }
 
 static int64_t largest_shard(const vem_i_programme *p, const all_rows *s)
