@@ -25,8 +25,13 @@
 static const double CAPS[] = {1.5, 1.2, 1.05};
 /* Only those above the one that is asked for by this factor. */
 static const double ABOVE = 1.02;
-/* Rounds with that one, while one gains this share of the squared error. */
+/* From this cap on there are none: it is not far to go. */
+static const double AT_ONCE = 1.25;
+/* Rounds with that one, while one gains this share of the squared error. From the cap ONCE on there is
+ * one: clusters that it leaves with room keep prices that they need no longer, and each further round
+ * would end with a larger error. */
 enum { LAST = 3 };
+static const double ONCE = 1.1;
 static const double ENOUGH = 0.01;
 enum { PIECES = 64 };
 
@@ -191,15 +196,16 @@ static vem_status run_rounds(rounds *t, double cap, int64_t *moved)
 {
     vem_status status = VEM_OK;
     const double enough = ENOUGH * 0.5 * t->view->d;
+    const int last = cap < ONCE ? LAST : 1;
     *t->kept = 1;
     memcpy(t->before, t->labels, (size_t)t->view->n * sizeof *t->before);
     if (is_kept(t, cap))
         return VEM_OK;
     for (size_t k = 0; status == VEM_OK && *t->kept && k < VEM_I_COUNT(CAPS); k++)
-        if (CAPS[k] >= ABOVE * cap)
+        if (cap < AT_ONCE && CAPS[k] >= ABOVE * cap)
             status = one_round(t, CAPS[k]);
     double gain = INFINITY;
-    for (int k = 0; status == VEM_OK && *t->kept && k < LAST && gain > enough; k++) {
+    for (int k = 0; status == VEM_OK && *t->kept && k < last && gain > enough; k++) {
         const double before = t->plain;
         status = one_round(t, cap);
         gain = k == 0 ? INFINITY : t->plain - before;
