@@ -138,6 +138,28 @@ static void as_many_levels_as_it_takes(void **state)
     free(weights);
 }
 
+/* From two levels to eight. */
+static void as_many_levels_as_there_may_be(void **state)
+{
+    (void)state;
+    centres c;
+    draw(&c, 300, 7);
+    vem_model *model = model_of(&c);
+    for (int32_t levels = -1; levels <= 9; levels++) {
+        const vem_hierarchy_options options = {.size = sizeof options, .levels = levels};
+        const int goes = levels == 0 || (levels >= 2 && levels <= 8);
+        vem_hierarchy *h = NULL;
+        assert_int_equal(vem_hierarchy_new(ctx, model, &options, &h),
+                         goes ? VEM_OK : VEM_BAD_OPTION);
+        if (goes)
+            assert_int_equal(vem_hierarchy_levels(h), levels ? levels : 2);
+        else
+            assert_non_null(strstr(vem_ctx_message(ctx), "must have 2 to 8"));
+        vem_hierarchy_free(h);
+    }
+    vem_model_free(model);
+}
+
 /* Means in few places have no more parents than places. */
 static void few_places(void **state)
 {
@@ -277,10 +299,15 @@ static void stopped_between_levels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nearest_parents), cmocka_unit_test(as_many_levels_as_it_takes),
-        cmocka_unit_test(few_places),      cmocka_unit_test(weights_count),
-        cmocka_unit_test(same_bits),       cmocka_unit_test(refused),
-        cmocka_unit_test(stopped),         cmocka_unit_test(stopped_between_levels),
+        cmocka_unit_test(nearest_parents),
+        cmocka_unit_test(as_many_levels_as_it_takes),
+        cmocka_unit_test(as_many_levels_as_there_may_be),
+        cmocka_unit_test(few_places),
+        cmocka_unit_test(weights_count),
+        cmocka_unit_test(same_bits),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(stopped),
+        cmocka_unit_test(stopped_between_levels),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -250,6 +250,27 @@ static void wrong_options(void **state)
     refuse((vem_generator)9, (vem_generate_options){.clusters = 3}, "9");
 }
 
+/* What may be at most, may be; and no more. */
+static void bounds_of_options(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        vem_generate_options o = {.size = sizeof o, .clusters = 3, .d = 2, .n = 20};
+        double *at = k ? &o.box : &o.separation;
+        const vem_generator kind = k ? VEM_TAU_SEPARATED : VEM_SEPARATED;
+        const double most = k ? 1e9 : 1e6;
+        set s = {0};
+        *at = most;
+        if (vem_generate(ctx, kind, &o, &s.n, &s.d, &s.rows, &s.labels, &s.centers) !=
+            VEM_OK)
+            fail_msg("%s", vem_ctx_message(ctx));
+        assert_int_equal(s.n, 20);
+        drop(&s);
+        *at = nextafter(most, INFINITY);
+        refuse(kind, o, k ? "1e9" : "1e6");
+    }
+}
+
 static void outputs_that_are_not_wanted(void **state)
 {
     (void)state;
@@ -265,10 +286,15 @@ static void outputs_that_are_not_wanted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grid),          cmocka_unit_test(random_square),
-        cmocka_unit_test(separated),     cmocka_unit_test(separated_in_one_dimension),
-        cmocka_unit_test(tau_separated), cmocka_unit_test(seeds_repeat),
-        cmocka_unit_test(wrong_options), cmocka_unit_test(outputs_that_are_not_wanted),
+        cmocka_unit_test(grid),
+        cmocka_unit_test(random_square),
+        cmocka_unit_test(separated),
+        cmocka_unit_test(separated_in_one_dimension),
+        cmocka_unit_test(tau_separated),
+        cmocka_unit_test(seeds_repeat),
+        cmocka_unit_test(wrong_options),
+        cmocka_unit_test(bounds_of_options),
+        cmocka_unit_test(outputs_that_are_not_wanted),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

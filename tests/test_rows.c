@@ -2,6 +2,10 @@
  * the likelihood of all. */
 #include "context.h"
 
+#include "data/points.h"
+#include "model/counts.h"
+#include "run.h"
+
 #include <string.h>
 
 enum { N = 40, D = 3, C = 2, ENTRIES = N * D };
@@ -170,6 +174,49 @@ static void densities_add_up(void **state)
     }
 }
 
+/* Some rows of a whole may be all without weight, as a piece that is scored: they have no mass, and a mean and a
+ * variance of 0; of others these are those of the weighted rows. */
+static void pieces_without_weight(void **state)
+{
+    (void)state;
+    enum { BEGIN = 10, END = 15, WHOLE = 5 };
+    double weights[N], means[D] = {0}, square = 0, mass = 0;
+    vem_data *data = NULL;
+    make();
+    assert_int_equal(vem_data_sparse(ctx, N, D, starts, columns, values, &data), VEM_OK);
+    for (int i = 0; i < N; i++)
+        weights[i] = i >= BEGIN && i < END ? 0 : 1 + i % 3;
+    assert_int_equal(vem_data_set_weights(ctx, data, weights, N), VEM_OK);
+    for (int i = END; i < END + WHOLE; i++) {
+        mass += weights[i];
+        for (int j = 0; j < D; j++) {
+            means[j] += weights[i] * dense[i * D + j];
+            square += weights[i] * dense[i * D + j] * dense[i * D + j];
+        }
+    }
+    for (int piece = 0; piece < 2; piece++) {
+        double sum = 0;
+        const vem_i_points_request request = {.first = piece ? END : BEGIN,
+                                              .count = piece ? WHOLE : END - BEGIN,
+                                              .precision = VEM_DOUBLE,
+                                              .support = &vem_i_counts_poisson.support,
+                                              .phase = "read"};
+        vem_i_points *points = NULL;
+        assert_int_equal(vem_i_points_new(run_of(ctx), data, &request, &points), VEM_OK);
+        for (int j = 0; piece && j < D; j++)
+            sum += means[j] / mass * (means[j] / mass);
+        const double variance = piece ? (square / mass - sum) / D : 0;
+        assert_true(points->view.total_mass * points->view.mass_unit ==
+                    (piece ? mass : 0));
+        assert_true(fabs(points->view.variance - variance) < 1e-12);
+        for (int j = 0; j < D; j++) /* of counts these are the means */
+            assert_true(fabs(points->deviations[j] - (piece ? means[j] / mass : 0)) <
+                        1e-12);
+        vem_i_points_free(points);
+    }
+    vem_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +224,7 @@ int main(void)
         cmocka_unit_test(wrong_sparse_rows_are_refused),
         cmocka_unit_test(sparse_rows_are_fitted_as_dense_ones),
         cmocka_unit_test(densities_add_up),
+        cmocka_unit_test(pieces_without_weight),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
