@@ -247,8 +247,6 @@ static const struct {
      "--blocks is not possible yet: use --blocks 1."},
     {"clusters=5 algorithm=greedy",
      "--algorithm greedy is not possible yet: use --algorithm gmm."},
-    {"clusters=5 balance=2",
-     "a number of --balance is not possible yet: use --balance auto."},
     {"clusters=65 search=groups",
      "this search is not possible yet: use --search all, closest, exact or estimated."},
     {"clusters=65 search=exact seeding=two-level",
@@ -275,8 +273,6 @@ static void what_is_not_spread_is_refused(void **state)
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
         char list[200];
         vem_i_points_request r = {0};
-        if (strstr(refused[k].asked, "balance")) /* whose labels are of all rows */
-            continue;
         snprintf(list, sizeof list, "%s coreset=1000", refused[k].asked);
         const vem_options asked = asked_of(list);
         const vem_i_programme p = programme_of(&run, data, &asked);
