@@ -3,6 +3,7 @@
 #define CONTEXT_THREADS 1
 #include "context.h"
 
+#include "model/contract.h"
 #include "model/counts.h"
 
 static long double log_factorial(double x)
@@ -41,8 +42,34 @@ static void bases_of_rows(void **state)
             assert_base(rows[k], d);
 }
 
+/* The nearest mean that a floor allows: a share of the mean of all rows, and what comes behind the columns stays. */
+static void means_are_limited(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 3, ROOM = COLUMNS + 2 };
+    const double all[ROOM] = {0.5, 0.25, 0.125, 0.5, 0.5};
+    const vem_i_constraints constraints = {.floor = 0.1, .units = all};
+    for (int32_t d = 1; d <= COLUMNS; d++) {
+        double rates[ROOM] = {0, 0.01, 7, 0, 0}, shares[ROOM] = {0, 1, 0.5, 0, 0};
+        const double least[COLUMNS] = {0.05, 0.025, 0.0125},
+                     most[COLUMNS] = {0.95, 0.925, 0.9125};
+        vem_i_counts_poisson.limit(&constraints, d, rates);
+        vem_i_counts_bernoulli.limit(&constraints, d, shares);
+        const double rate[COLUMNS] = {least[0], least[1], 7},
+                     share[COLUMNS] = {least[0], most[1], 0.5},
+                     rates_were[ROOM] = {0, 0.01, 7, 0, 0},
+                     shares_were[ROOM] = {0, 1, 0.5, 0, 0};
+        for (int32_t j = 0; j < ROOM; j++) {
+            grid_assert_near(rates[j], j < d ? rate[j] : rates_were[j], 1e-15, "rate");
+            grid_assert_near(shares[j], j < d ? share[j] : shares_were[j], 1e-15,
+                             "share");
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bases_of_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bases_of_rows),
+                                       cmocka_unit_test(means_are_limited)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
