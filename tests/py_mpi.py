@@ -6,20 +6,23 @@ from mpi_case import *
 
 class Mpi(MpiCase):
     def test_many_clusters_without_an_algorithm(self):
-        """They take what they can, and say what one process would take; one that is asked for that
-        finds the same."""
+        """Two-level seeding, rows in the order of their clusters, shared lists, swaps; and where seeding knows no
+        clusters the rows stay where they are."""
         a = self.data("a.npy", 9001, 5, 12, "f4")
-        found = ("-o", self.path("m.npz"), "--labels", self.path("l.npy"), "--threads", 1, "-q")
-        out, _ = self.run_many(3, "fit", a, "-k", 100, *found, "--json")
-        told = json.loads(out)
-        self.assertRegex(" ".join(told["notes"]),
-                         "over 3 processes the fit took --search closest.* where one process takes --search groups")
-        many = npz_parse(self.path("m.npz")), self.read("l.npy")
-        self.vem("fit", a, "-k", 100, "--search", "closest", "--swaps", told["options"]["swaps"],
-                 "--seeding", told["options"]["seeding"], *found)
-        one = npz_parse(self.path("m.npz")), self.read("l.npy")
-        many[0].pop("meta", None), one[0].pop("meta", None)
-        self.assertEqual(many, one)
+        self.fits(a, (2, 5), "-k", 100)
+        soft = ("-k", 90, "--family", "diag", "--weights", self.weights(9001), "--max-steps", 12)
+        self.fits(a, (3,), *soft, "--restarts", 2)
+        self.fits(a, (3,), "-k", 100, *soft[4:6], "--restarts", 2, "--max-steps", 3)
+        self.fits(a, (3,), "-k", 100, "--seeding", "random", "--standardize", "--empty", "reseed")
+        self.keeps(a, "-k", 100)
+        self.keeps(a, "-k", 100, *soft[4:6], pairs=((3, 2),))
+
+    def test_many_clusters_of_long_rows(self):
+        """Along axes first. Which rows lie beside each other decides how many distances bounds spare."""
+        e = self.data("e.npy", 16500, 256, 150, "f4")
+        self.same(3, "fit", e, "-k", 130, files=(("-o", ".npz"), ("--labels", ".npy")),
+                  json_of=lambda told: {**told, "scored_pairs": None})
+        self.keeps(e, "-k", 130, pairs=((3, 2),), steps=2, more=7)
 
     def test_few_clusters_without_an_algorithm(self):
         """Starts on a sample that all have, or on all rows; the larger sample lies in parts. Then all rows,
@@ -336,9 +339,6 @@ class Mpi(MpiCase):
     def test_what_is_not_spread_is_refused(self):
         a = self.data("a.npy", 5000, 3, 4, "f8")
         for words, sentence in (
-                (["fit", a, "-k", 100, "--search", "groups"], "closest, exact or estimated"),
-                (["fit", a, "-k", 100, "--algorithm", "kmeans-c", "--finish", "hard"], "--finish soft"),
-                (["fit", a, "-k", 100, "--search", "exact", "--seeding", "two-level"], "afkmc2"),
                 (["fit", a, "-k", 4, "--search", "boxes"], "--search all, closest, exact or"),
                 (["fit", a, "-k", "2-4"], "say --coreset with fewer than the 5000 rows"),
                 (["select", a, "--coreset", 5000, "-o", self.path("m.npz")], "say --coreset"),

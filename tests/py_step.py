@@ -102,6 +102,7 @@ class Step(Case):
                 (8, ["-k", 5, "--algorithm", "gmm", "--family", "full", "--search", "closest",
                      "--held", 2, "--swaps", 2, "--weights", self.weights, "--max-steps", 8]),
                 (2, ["-k", 7, "--algorithm", "kmeans", "--seeding", "afkmc2", "--chain", 20]),
+                (3, ["-k", 70]),
                 (3, ["-k", 6, "--algorithm", "var-gmm-x", "--seeding", "random", "--max-steps", 6]),
                 (2, ["-k", 9, "--algorithm", "kmeans", "--balance", "soft", "--seeding", "random"]),
                 (3, ["-k", 9, "--algorithm", "var-kmeans-s", "--explore", 1, "--seeding", "random",
@@ -112,6 +113,14 @@ class Step(Case):
             self.begin(parts, *words, "--labels", self.path("p.npy"))
             self.together()
             self.assertEqual(self.results("p"), expected, (parts, words))
+
+    def test_rows_in_another_order(self):
+        """Every call reads them again, in the order of the clusters of the seeding."""
+        words = ["-k", 70, "--swaps", 0, "--max-steps", 4, "--weights", self.weights]
+        expected = self.whole(*words)
+        self.begin(2, *words, "--labels", self.path("p.npy"))
+        self.one_by_one(lambda commands: commands)
+        self.assertEqual(self.results("p"), expected)
 
     def test_lost_late_and_twice(self):
         """Of each round some commands are lost, some come twice: nothing else is made again."""

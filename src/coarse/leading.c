@@ -9,6 +9,7 @@
 #include "base/residence.h"
 #include "base/spill.h"
 #include "coarse/leading_inside.h"
+#include "data/together.h"
 
 enum {
     LEAST_COLUMNS = 256, /* below that, all columns are as fast */
@@ -17,7 +18,10 @@ enum {
     SHARE = 3,  /* axes are at most this part of the columns, */
     MOST = 192, /* and at most so many */
     SAMPLE = 4096,
-    TOGETHER = 16 * VEM_I_PROJECTED /* rows that a task projects */
+    TOGETHER =
+        16 *
+        VEM_I_PROJECTED /* rows that a task projects: as a shard of the seeding, which is all there in one
+                                       process (data/together.h) */
 };
 /* Rows of which the axes know little are left to clusters of their own, which cost about W / C rows:
  * what such rows may lose, as a share of the squared distances. Rows count whose part beside the axes is so
@@ -90,8 +94,8 @@ static void project_rows(void *arg, int64_t number, int thread)
     const vem_i_stored how = vem_i_view_how(view);
     const size_t row = (size_t)view->d * kernels->element;
     char *wide = t->rows ? t->rows + (size_t)thread * VEM_I_PROJECTED * row : NULL;
-    const int64_t m = t->leading->axes, begin = number * TOGETHER,
-                  end = begin + TOGETHER < view->n ? begin + TOGETHER : view->n;
+    const int64_t m = t->leading->axes, begin = vem_i_view_shard(view, TOGETHER, number),
+                  end = vem_i_view_shard(view, TOGETHER, number + 1);
     found f = {0};
     for (int64_t i = begin; i < end; i += VEM_I_PROJECTED) {
         const int64_t n = end - i < VEM_I_PROJECTED ? end - i : VEM_I_PROJECTED;
@@ -141,12 +145,35 @@ static void expect_rest(const vem_i_axes_sample *sample, const void *along, int3
     t->ratio = part > 0 ? rest / part : 0;
 }
 
+static const double *found_of(const void *arg, int64_t number)
+{
+    const task *t = arg;
+    return &t->founds[number].whole;
+}
+
+/* Task after task, of all processes. */
+static void add_founds(const task *t, found *all)
+{
+    const vem_view *view = t->view;
+    vem_i_own_blocks own = {.at = found_of, .arg = t};
+    vem_i_own_shards(view->first, vem_i_view_own(view), TOGETHER, &own.from, &own.to);
+    if (t->run->comm) {
+        vem_i_comm_sum(t->run->comm, &all->whole, sizeof *all / sizeof all->whole, &own);
+        return;
+    }
+    for (int64_t k = own.from; k < own.to; k++) {
+        all->whole += t->founds[k].whole;
+        all->along += t->founds[k].along;
+        all->lost += t->founds[k].lost;
+    }
+}
+
 /* The rows along the axes; *serve: nothing that counts beside the squared distance of a row that the sample
  * expects is lost, neither by far rows nor by rounding. */
 static vem_status project(vem_i_run *run, task *t, double distance, int *serve)
 {
     const vem_view *view = t->view;
-    const int64_t shards = vem_i_shards(view->n, TOGETHER);
+    const int64_t shards = vem_i_view_shards(view, TOGETHER);
     const size_t row = (size_t)view->d * view->kernels->element;
     vem_status status = vem_i_take(run, &t->founds, (size_t)shards, sizeof *t->founds);
     if (status == VEM_OK && view->stored)
@@ -156,11 +183,7 @@ static vem_status project(vem_i_run *run, task *t, double distance, int *serve)
     vem_i_parallel_light(run, shards, (double)TOGETHER * view->d * t->leading->axes,
                          project_rows, t);
     found all = {0};
-    for (int64_t k = 0; k < shards; k++) {
-        all.whole += t->founds[k].whole;
-        all.along += t->founds[k].along;
-        all.lost += t->founds[k].lost;
-    }
+    add_founds(t, &all);
     vem_i_free(t->founds);
     t->founds = NULL;
     /* F must not fall when the other columns are looked at again: no less than it can be. */
@@ -169,7 +192,7 @@ static vem_status project(vem_i_run *run, task *t, double distance, int *serve)
     made->beyond = (vem_i_beyond){view->d - t->leading->axes, rest / view->total_mass};
     *serve = all.lost <= LOST * distance * view->total_mass &&
              t->rounding * all.whole <= ROUNDED * distance * view->total_mass;
-    return VEM_OK;
+    return run->comm ? vem_i_comm_agree(run) : VEM_OK;
 }
 
 /* ---- making them ---- */
@@ -181,8 +204,10 @@ static vem_status copy_sample(vem_i_run *run, const vem_view *view, vem_i_axes_s
     int64_t *picked = NULL;
     vem_status status = vem_i_take(run, &picked, (size_t)s->n, sizeof *picked);
     if (status == VEM_OK && !run->counted) {
-        vem_i_pick_by_mass(view->mass, view->n, (int)s->n, picked);
-        for (int64_t i = 0; i < s->n; i++) {
+        status = vem_i_view_pick_by_mass(run, view, (int)s->n, picked);
+        if (status == VEM_OK && run->comm)
+            vem_i_view_rows(run, view, picked, s->n, s->x);
+        for (int64_t i = 0; i < s->n && !run->comm; i++) {
             vem_i_view_copy(view, picked[i], (char *)s->x + (size_t)i * row);
             vem_i_residence_check(run);
         }
@@ -295,7 +320,7 @@ vem_status vem_i_leading_new(vem_i_run *run, const vem_view *view, int32_t most,
                              int32_t clusters, vem_i_leading *leading)
 {
     const vem_i_kernels *kernels = view->kernels;
-    vem_i_axes_sample sample = {.n = view->n < SAMPLE ? view->n : SAMPLE,
+    vem_i_axes_sample sample = {.n = view->global_n < SAMPLE ? view->global_n : SAMPLE,
                                 .d = view->d,
                                 .kernels = kernels};
     const size_t row = (size_t)view->d * kernels->element;

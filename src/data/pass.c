@@ -354,6 +354,44 @@ vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, doubl
     return meet(p, &c, total, mass);
 }
 
+/* ---- Rows anywhere ---- */
+
+enum { FETCH_ROWS = 64 };
+
+typedef struct fetching {
+    const vem_i_pass *p;
+    const uint32_t *rows;
+} fetching;
+
+static void fetch_some(void *arg, int64_t number, int thread)
+{
+    const fetching *f = arg;
+    const vem_i_pass *p = f->p;
+    const desk on = desk_of(p, thread);
+    const size_t row = (size_t)p->d * (p->as_stored ? vem_i_dtype_bytes(p->data->type)
+                                                    : p->kernels->element);
+    const int64_t begin = number * FETCH_ROWS,
+                  end = begin + FETCH_ROWS < p->n ? begin + FETCH_ROWS : p->n;
+    repeat(p->center, p->d, 1, on.center);
+    if (p->divisor)
+        repeat(p->divisor, p->d, 1, on.divisor);
+    for (int64_t i = begin; i < end; i++) {
+        char *out = p->out + (size_t)i * row;
+        if (p->as_stored)
+            vem_i_data_copy_row(p->data, f->rows[i], out);
+        else
+            add_rows(p, &on, stretch_of(p, f->rows[i], 1, on.rows), 1, p->d, NULL, out);
+    }
+    vem_i_residence_check(p->run);
+}
+
+void vem_i_pass_fetch(vem_i_pass *p, const uint32_t *rows)
+{
+    vem_i_parallel_light(p->run, vem_i_shards(p->n, FETCH_ROWS),
+                         2.0 * FETCH_ROWS * (double)p->d, fetch_some,
+                         &(fetching){p, rows});
+}
+
 double vem_i_pass_extreme(const vem_i_pass *p)
 {
     return p->largest;

@@ -60,6 +60,9 @@ vem_status vem_i_refuse_zeros(vem_i_run *run, int64_t row);
 /* Run one pass: `total` receives d sums, `mass` that of the masses. The first value that is
  * not finite is refused with its row and column. */
 vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, double *mass);
+/* Writes these rows of the data to `out`, one for each of the n rows of the pass, as the pass that wrote the
+ * others: every value has been checked. */
+void vem_i_pass_fetch(vem_i_pass *p, const uint32_t *rows);
 /* The largest |value| that the last pass met in a row with a mass; the pass was one that
  * summed squares. And the first row that has it, which takes a moment to find. */
 double vem_i_pass_extreme(const vem_i_pass *p);

@@ -377,6 +377,8 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
     if (status == VEM_OK)
         status = take_columns(&p, request, made, &total);
     if (status == VEM_OK) {
+        made->data = data;
+        made->normalize = request->normalize;
         made->view = (vem_view){.kernels = p.kernels,
                                 .x = made->x,
                                 .stored = request->stored,

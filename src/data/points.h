@@ -19,10 +19,14 @@ typedef struct vem_i_points {
     double *mean; /* of the rows as the view has them, in the units of the data; NULL: the
                        origin was given */
     double *
-        mass; /* NULL: every row weighs 1. Of processes that share rows: of all of them */
+        mass; /* NULL: every row weighs 1. Of processes that share rows: of all of them, until these
+                 are put in order */
     double *log_base; /* NULL: all 0 */
     uint32_t *rows;   /* which row of the data an item is; NULL: the same number */
-    int64_t *bounds;  /* of sparse rows in another order: their starts, then their ends;
+    const vem_data *
+        data; /* the rows as stored (NULL: others were made of these), and what became of their lengths */
+    int normalize;
+    int64_t *bounds; /* of sparse rows in another order: their starts, then their ends;
                          NULL: those of the data */
 } vem_i_points;
 
@@ -70,6 +74,9 @@ void vem_i_points_free(vem_i_points *points);
 vem_status vem_i_origin_settle(const vem_i_pass *p, double *origin, double *shift);
 /* `count` of n items, one from each of equal slices of the mass (NULL: all 1). */
 void vem_i_pick_by_mass(const double *mass, int64_t n, int count, int64_t *picked);
+/* The same of the items of a view, of all processes, by their numbers in the whole. */
+vem_status vem_i_view_pick_by_mass(vem_i_run *run, const vem_view *view, int count,
+                                   int64_t *picked);
 /* The median, and (NULL or) the spread of the middle four fifths; reorders the values. */
 double vem_i_median(double *values, int count, double *spread);
 /* Means and variances of the columns of a view (d values each), in its units, and the mean of the
@@ -86,6 +93,11 @@ vem_status vem_i_points_keep_order(vem_i_run *run, vem_i_points *points);
  * is left at the end stays. After a failure the points are of no use. */
 vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
                                 const uint32_t *order, int64_t length);
+/* Of processes that share the rows: the items become rows `rows` of the data, which it takes over. All
+ * processes do it. */
+vem_status vem_i_points_fetch(vem_i_run *run, vem_i_points *points, uint32_t *rows);
+/* The same for rows that were made of others: each of its own rows goes to its place (data/together.h), with its mass. */
+vem_status vem_i_points_move(vem_i_run *run, vem_i_points *points, const int64_t *places);
 /* How rows of a type may rest; PLAIN: only in that of the arithmetic. */
 vem_i_stored_type vem_i_stored_of(vem_dtype type);
 /* Bytes the copy takes, in the type of the arithmetic. */

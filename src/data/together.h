@@ -41,9 +41,19 @@ static inline int vem_i_view_has(const vem_view *view, int64_t number)
 /* Rows of the whole by their numbers, d values of type T each, side by side. */
 void vem_i_view_rows(const vem_i_run *run, const vem_view *view, const int64_t *numbers,
                      int64_t count, void *rows);
+/* Of processes that share items with masses: the items at which the masses of all, one after the other, exceed these
+ * targets, which ascend, by their numbers. */
+vem_status vem_i_view_pick(vem_i_run *run, const vem_view *view, const double *targets,
+                           int64_t count, int64_t *picked);
 /* `values` of some items (by their numbers), one for each item of the view, to all. */
 void vem_i_view_values(const vem_i_run *run, const vem_view *view, const double *values,
                        const int64_t *numbers, int64_t count, double *out);
+
+/* The values of `count` rows, of so many bytes each, to whoever has their places in the whole among its rows or in its
+ * halo. All processes together name every place once. */
+vem_status vem_i_view_exchange(vem_i_run *run, const vem_view *view, int64_t count,
+                               const int64_t *places, const void *values, size_t bytes,
+                               void *out);
 
 /* `each` values of every row, in a state (base/record.h); the checks of vem_i_record_indices and
  * vem_i_record_elements (values of T). */
@@ -53,5 +63,11 @@ void vem_i_record_row_indices(vem_i_record *record, const vem_view *view,
 void vem_i_record_row_elements(vem_i_record *record, const vem_view *view,
                                const char *name, void *values, size_t each, double low,
                                double high);
+/* One for each row; vem_i_record_elements. */
+void vem_i_record_row_floats(vem_i_record *record, const vem_view *view, const char *name,
+                             float *values, double low, double high);
+/* One number below `end` for each row. */
+void vem_i_record_row_numbers(vem_i_record *record, const vem_view *view,
+                              const char *name, uint32_t *values, int64_t end);
 
 #endif

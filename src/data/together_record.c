@@ -179,3 +179,27 @@ void vem_i_record_row_elements(vem_i_record *r, const vem_view *view, const char
     }
     refuse_together(r, name, wrong);
 }
+
+void vem_i_record_row_floats(vem_i_record *r, const vem_view *view, const char *name,
+                             float *values, double low, double high)
+{
+    int wrong = 0;
+    record_rows(r, view, name, values, 1, sizeof *values);
+    if (!r->reading || r->status != VEM_OK)
+        return;
+    for (int64_t i = 0; i < view->n; i++)
+        wrong |= !((double)values[i] >= low && (double)values[i] <= high);
+    refuse_together(r, name, wrong);
+}
+
+void vem_i_record_row_numbers(vem_i_record *r, const vem_view *view, const char *name,
+                              uint32_t *values, int64_t end)
+{
+    int wrong = 0;
+    record_rows(r, view, name, values, 1, sizeof *values);
+    if (!r->reading || r->status != VEM_OK)
+        return;
+    for (int64_t i = 0; i < view->n; i++)
+        wrong |= (int64_t)values[i] >= end;
+    refuse_together(r, name, wrong);
+}

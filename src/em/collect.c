@@ -286,7 +286,7 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
     t->tour = tour;
     t->stats = stats;
     t->only = only;
-    if (t->toured) {
+    if (t->toured && !t->run->comm) {
         vem_i_parallel(t->run, vem_i_shards(t->scorer->clusters, VEM_I_COLLECT_CLUSTERS),
                        take_toured, t);
         return;
@@ -307,7 +307,9 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
         return;
     }
     if (t->run->comm) {
+        t->entries = t->toured ? tour->items : t->entries;
         vem_i_collector_run_apart(t);
+        t->entries = t->toured ? NULL : t->entries;
         return;
     }
     for (t->first = 0; t->first < t->view->n; t->first += t->per_shard) {
@@ -350,7 +352,7 @@ vem_status vem_i_collector_new(vem_i_run *run, const vem_view *view,
     if (toured && width == 1 && !view->mass && scorer->family->collect_rows) {
         t->toured = 1;
         *collector = t;
-        return VEM_OK;
+        return run->comm && run->counted ? vem_i_collector_count_apart(t) : VEM_OK;
     }
     const vem_i_family *family = scorer->family;
     int32_t clusters = scorer->clusters, d = view->d;

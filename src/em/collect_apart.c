@@ -7,6 +7,11 @@
  * and hands on what is left; the last one tells all. A lot ends, too, where a wave of items does, which
  * are cut by the numbers in the whole.
  *
+ * Hard items that stand in order already (toured) are one wave, however many they are. There each cluster's
+ * first and last process are agreed upon before. With the first one the sums of a cluster begin, and so it takes its
+ * rows at once, before it is its turn; with the last one the last lot ends. Where clusters lie together, few rows
+ * wait, and nearly all sums are made by all processes at the same time.
+ *
  * These sums cost a C-th of what it takes to find the clusters, and so it does not matter much that they
  * are not made at once. What is handed on is C s sums, and less than a lot of rows for each cluster. */
 #include "em/collect_inside.h"
@@ -26,8 +31,12 @@ typedef struct waiting {
 typedef struct handing {
     vem_i_collector *t;
     waiting had, left;
-    int ends;    /* the wave does, with these items */
-    char *desks; /* per thread: a lot of rows, and their weights */
+    int ends;       /* the wave does, with these items */
+    int64_t *last;  /* toured: the last process that has some of a cluster, times -1; */
+    int64_t *first; /* the first one */
+    double *others; /* the sums of those before it */
+    int early;      /* it is not its turn yet */
+    char *desks;    /* per thread: a lot of rows, and their weights */
 } handing;
 
 static int64_t lot_of(const vem_i_collector *t)
@@ -38,6 +47,44 @@ static int64_t lot_of(const vem_i_collector *t)
 static size_t row_bytes(const vem_i_collector *t)
 {
     return (size_t)t->view->d * t->view->kernels->element;
+}
+
+/* Those of a cluster, in `entries`. */
+static int64_t first_of(const vem_i_collector *t, int32_t c)
+{
+    if (t->toured)
+        return t->tour->starts[t->tour->rank[c]];
+    return c ? t->ends[c - 1] : 0;
+}
+
+static int64_t end_of(const vem_i_collector *t, int32_t c)
+{
+    if (!t->toured)
+        return t->ends[c];
+    return t->only && !t->only[c] ? first_of(t, c)
+                                  : t->tour->starts[t->tour->rank[c] + 1];
+}
+
+/* Will there be no more of it in this lot? */
+static int is_last(const handing *h, int32_t c)
+{
+    return h->ends || (h->last && -h->last[c] <= h->t->run->comm->rank);
+}
+
+/* Does it begin here, in a process whose turn comes later? */
+static int is_begun(const handing *h, int32_t c)
+{
+    const int rank = h->t->run->comm->rank;
+    return h->first && rank > 0 && h->first[c] == rank;
+}
+
+/* How many of a cluster will wait. */
+static int64_t stay_of(const handing *h, int32_t c)
+{
+    const vem_i_collector *t = h->t;
+    const int64_t all =
+        h->had.starts[c + 1] - h->had.starts[c] + end_of(t, c) - first_of(t, c);
+    return is_last(h, c) ? 0 : all % lot_of(t);
 }
 
 /* ---- those that wait ---- */
@@ -83,13 +130,28 @@ static void hand_on(const vem_i_collector *t, const waiting *w)
         comm->send(comm, to, w->q, count * t->view->kernels->element);
 }
 
-static vem_status take_over(const vem_i_collector *t, waiting *w)
+/* Of clusters that have begun here the others have no sums. */
+static void join_others(const handing *h)
 {
+    vem_i_stats *stats = h->t->stats;
+    const size_t bytes = (size_t)stats->stride * sizeof(double);
+    for (int64_t c = 0; c < h->t->scorer->clusters; c++)
+        if (!is_begun(h, (int32_t)c))
+            memcpy(stats->block + c * stats->stride, h->others + c * stats->stride,
+                   bytes);
+}
+
+static vem_status take_over(handing *h)
+{
+    const vem_i_collector *t = h->t;
+    waiting *w = &h->had;
     vem_i_comm *comm = t->run->comm;
     const int from = comm->rank - 1;
     const size_t clusters = (size_t)t->scorer->clusters;
-    comm->receive(comm, from, t->stats->block,
+    comm->receive(comm, from, h->others ? h->others : t->stats->block,
                   clusters * (size_t)t->stats->stride * sizeof(double));
+    if (h->others)
+        join_others(h);
     comm->receive(comm, from, w->starts, (clusters + 1) * sizeof *w->starts);
     const vem_status status = comm->failed ? vem_i_comm_lost(t->run) : waiting_room(t, w);
     if (status != VEM_OK)
@@ -147,10 +209,13 @@ static void take_cluster(const handing *h, int32_t c, int thread)
 {
     const vem_i_collector *t = h->t;
     const size_t element = t->view->kernels->element;
-    int64_t from = c ? t->ends[c - 1] : 0,
-            waited = h->had.starts[c + 1] - h->had.starts[c];
-    const int64_t end = t->ends[c], stay = h->left.starts[c + 1] - h->left.starts[c];
+    int64_t from = first_of(t, c), waited = h->had.starts[c + 1] - h->had.starts[c];
+    const int64_t end = end_of(t, c), stay = stay_of(h, c);
     int64_t full = waited + end - from - stay; /* in lots */
+    if (is_begun(h, c) != h->early) {
+        from += h->early ? 0 : full; /* they are taken */
+        full = 0;
+    }
     if (waited > 0 && full > 0) {
         const int64_t lot = full < lot_of(t) ? full : lot_of(t), own = lot - waited;
         take_lot(h, c, waited, from, own, thread);
@@ -162,7 +227,7 @@ static void take_cluster(const handing *h, int32_t c, int thread)
         vem_i_collector_take(t, t->first, c, from, from + full, thread, t->stats);
         from += full;
     }
-    if (stay > 0) {
+    if (stay > 0 && !h->early) {
         const size_t at = (size_t)h->left.starts[c];
         put_together(h, c, waited, from, end - from, h->left.rows + at * row_bytes(t),
                      t->q ? h->left.q + at * element : NULL);
@@ -180,31 +245,25 @@ static void take_some(void *arg, int64_t task, int thread)
 
 /* ---- all of them ---- */
 
-/* How many of each cluster will wait. */
-static void count_left(const handing *h)
+static void take_all(handing *h)
 {
-    const vem_i_collector *t = h->t;
-    int64_t *starts = h->left.starts;
-    for (int32_t c = 0; c < t->scorer->clusters; c++) {
-        const int64_t all = h->had.starts[c + 1] - h->had.starts[c] + t->ends[c] -
-                            (c ? t->ends[c - 1] : 0);
-        starts[c + 1] = starts[c] + (h->ends ? 0 : all % lot_of(t));
-    }
+    vem_i_parallel(h->t->run,
+                   vem_i_shards(h->t->scorer->clusters, VEM_I_COLLECT_CLUSTERS),
+                   take_some, h);
 }
 
 /* The own items of one wave, or of a part of it. */
 static vem_status take_wave(handing *h)
 {
     vem_i_collector *t = h->t;
-    t->ends = vem_i_collector_sort(t);
+    t->ends = t->toured ? NULL : vem_i_collector_sort(t);
     vem_status status = waiting_starts(t, &h->left);
-    if (status == VEM_OK) {
-        count_left(h);
-        status = waiting_room(t, &h->left);
-    }
+    for (int32_t c = 0; status == VEM_OK && c < t->scorer->clusters; c++)
+        h->left.starts[c + 1] = h->left.starts[c] + stay_of(h, c);
     if (status == VEM_OK)
-        vem_i_parallel(t->run, vem_i_shards(t->scorer->clusters, VEM_I_COLLECT_CLUSTERS),
-                       take_some, h);
+        status = waiting_room(t, &h->left);
+    if (status == VEM_OK)
+        take_all(h);
     waiting_free(&h->had);
     h->had = h->left;
     h->left = (waiting){0};
@@ -217,6 +276,10 @@ static vem_status take_own(handing *h)
     const vem_view *view = t->view;
     const int64_t own = vem_i_view_own(view);
     vem_status status = VEM_OK;
+    if (t->toured) {
+        h->ends = t->run->comm->rank == t->run->comm->size - 1;
+        return take_wave(h);
+    }
     for (t->first = 0; t->first < own && status == VEM_OK; t->first += t->count) {
         const int64_t number = view->first + t->first,
                       next = (number / t->wave + 1) * t->wave,
@@ -226,6 +289,33 @@ static vem_status take_own(handing *h)
         status = take_wave(h);
     }
     return status;
+}
+
+/* Which processes are the first and the last of each cluster; what begins here is taken. */
+static vem_status begin_early(handing *h)
+{
+    vem_i_collector *t = h->t;
+    vem_i_comm *comm = t->run->comm;
+    const size_t clusters = (size_t)t->scorer->clusters;
+    vem_status status = vem_i_take(t->run, &h->last, 2 * clusters, sizeof *h->last);
+    if (status == VEM_OK && comm->rank > 0)
+        status = vem_i_take(t->run, &h->others, clusters,
+                            (size_t)t->stats->stride * sizeof *h->others);
+    if (status != VEM_OK)
+        return status;
+    h->first = h->last + clusters;
+    for (int32_t c = 0; c < t->scorer->clusters; c++) {
+        const int some = end_of(t, c) > first_of(t, c);
+        h->last[c] = some ? -comm->rank : 0;
+        h->first[c] = some ? comm->rank : comm->size;
+    }
+    comm->combine(comm, VEM_I_LEAST_INT, h->last, 2 * clusters);
+    t->first = 0;
+    h->early = 1;
+    if (!comm->failed)
+        take_all(h);
+    h->early = 0;
+    return VEM_OK;
 }
 
 vem_status vem_i_collector_count_apart(const vem_i_collector *t)
@@ -238,6 +328,10 @@ vem_status vem_i_collector_count_apart(const vem_i_collector *t)
     if (status == VEM_OK)
         status = vem_i_take(t->run, &none, (size_t)t->run->threads * (size_t)lot_of(t),
                             row_bytes(t) + t->view->kernels->element);
+    if (status == VEM_OK && t->toured)
+        status = vem_i_take(t->run, &none, (size_t)t->scorer->clusters,
+                            (size_t)vem_i_stats_stride(t->scorer->family, t->view->d) *
+                                sizeof(double));
     return status;
 }
 
@@ -252,8 +346,10 @@ void vem_i_collector_run_apart(vem_i_collector *t)
                    row_bytes(t) + t->view->kernels->element);
     if (status == VEM_OK)
         status = waiting_starts(t, &h.had);
+    if (status == VEM_OK && t->toured)
+        status = begin_early(&h);
     if (status == VEM_OK && comm->rank > 0)
-        status = take_over(t, &h.had);
+        status = take_over(&h);
     if (status == VEM_OK)
         status = take_own(&h);
     if (status == VEM_OK && comm->rank < last)
@@ -264,4 +360,6 @@ void vem_i_collector_run_apart(vem_i_collector *t)
     waiting_free(&h.had);
     waiting_free(&h.left);
     vem_i_free(h.desks);
+    vem_i_free(h.last);
+    vem_i_free(h.others);
 }

@@ -85,6 +85,39 @@ static int leave(vem_i_estep *t, int64_t items, int thread)
     return t->run->watch->stop;
 }
 
+/* Shards of items as they lie; or of the places in the search's order: its own items come before those of
+ * its halo, and no shard has both. */
+static int64_t shard_begins(const vem_i_estep *t, int64_t shard)
+{
+    const int64_t n = t->view->n, own = vem_i_view_own(t->view),
+                  most = vem_i_shards(own, t->per_shard);
+    if (!t->type->ordered)
+        return vem_i_view_shard(t->view, t->per_shard, shard);
+    if (shard < most)
+        return shard * t->per_shard;
+    const int64_t begin = own + (shard - most) * t->per_shard;
+    return begin < n ? begin : n;
+}
+
+void vem_i_estep_count_shards(vem_i_estep *t)
+{
+    const int64_t own = vem_i_view_own(t->view), per = t->per_shard;
+    t->shards = t->type->ordered
+                    ? vem_i_shards(own, per) + vem_i_shards(t->view->halo, per)
+                    : vem_i_view_shards(t->view, per);
+    t->sums = t->type->ordered ? vem_i_view_shards(t->view, t->per_sum) : t->shards;
+}
+
+/* Those that this process counts. */
+static void own_shards(const vem_i_estep *t, int64_t *from, int64_t *to)
+{
+    const int64_t own = vem_i_view_own(t->view);
+    *from = 0;
+    *to = vem_i_shards(own, t->per_shard);
+    if (!t->type->ordered)
+        vem_i_own_shards(t->view->first, own, t->per_shard, from, to);
+}
+
 static void run_shard(void *arg, int64_t task, int thread)
 {
     vem_i_estep *t = arg;
@@ -93,8 +126,7 @@ static void run_shard(void *arg, int64_t task, int thread)
     const int dense = t->search->spec.dense;
     double *log_sum = t->log_sums + (int64_t)thread * t->capacity;
     vem_i_posterior *posterior = t->posterior;
-    const int64_t begin = vem_i_view_shard(t->view, t->per_shard, shard),
-                  end = vem_i_view_shard(t->view, t->per_shard, shard + 1);
+    const int64_t begin = shard_begins(t, shard), end = shard_begins(t, shard + 1);
     int64_t changed = 0;
     double total = 0, distance = 0;
     begin_shard(t, block, shard);
@@ -107,10 +139,17 @@ static void run_shard(void *arg, int64_t task, int thread)
             vem_i_block_stay(block, t->search->spec.held, before);
         else
             t->type->find(t->search, block, before);
-        distance = vem_i_block_add_costs(&t->search->spec, block,
-                                         distance); /* before they become probabilities */
+        /* Costs before they become probabilities. */
+        if (t->costs)
+            vem_i_estep_leave_costs(t, block);
+        else
+            distance = vem_i_block_add_costs(&t->search->spec, block, distance);
         vem_i_block_normalize(&t->search->spec, block, log_sum);
-        total = t->scorer->at_means
+        if (t->costs)
+            vem_i_estep_leave_logs(t, block, log_sum);
+        else
+            total =
+                t->scorer->at_means
                     ? vem_i_block_add_entropy(block, total)
                     : vem_i_block_add_logs(block, log_sum, posterior->log_sums, total);
         if (t->search->extra && !t->again)
@@ -120,8 +159,10 @@ static void run_shard(void *arg, int64_t task, int thread)
             collect_dense(t, block, &t->partial[shard - t->from]);
         vem_i_residence_check(t->run);
     }
-    t->shard_log_sum[shard] = total;
-    t->shard_distance[shard] = distance;
+    if (!t->costs) {
+        t->shard_log_sum[shard] = total;
+        t->shard_distance[shard] = distance;
+    }
     t->shard_pairs[shard] = block->pairs;
     t->shard_changed[shard] = changed;
     if (t->search->wave && !t->again)
@@ -207,7 +248,10 @@ static int run_all(vem_i_estep *t, const vem_progress *told, int may_skip)
         return run_blocks(t, told, may_skip);
     t->from = 0;
     t->to = t->shards;
-    return run_shards(t, told, may_skip);
+    if (run_shards(t, told, may_skip))
+        return 1;
+    vem_i_estep_sum_items(t);
+    return 0;
 }
 
 /* What the shards at hand have counted. */
@@ -225,9 +269,9 @@ static void add_up(vem_i_estep *t, vem_i_estep_result *result)
 {
     vem_i_estep_result own = {0};
     int64_t from, to;
-    vem_i_own_shards(t->view->first, vem_i_view_own(t->view), t->per_shard, &from, &to);
-    result->log_sum = vem_i_view_sum(t->run, t->view, t->per_shard, t->shard_log_sum);
-    result->distance = vem_i_view_sum(t->run, t->view, t->per_shard, t->shard_distance);
+    own_shards(t, &from, &to);
+    result->log_sum = vem_i_view_sum(t->run, t->view, t->per_sum, t->shard_log_sum);
+    result->distance = vem_i_view_sum(t->run, t->view, t->per_sum, t->shard_distance);
     count_shards(t, from, to, &own);
     if (t->run->comm) {
         int64_t counts[] = {own.pairs, own.changed};
@@ -250,7 +294,7 @@ static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
                                    int may_skip)
 {
     t->posterior = posterior;
-    t->shards = vem_i_view_shards(t->view, t->per_shard);
+    vem_i_estep_count_shards(t);
     vem_i_estep_result result = {0};
     t->search->extra = t->plan.look_further && posterior->next != NULL;
     if (t->type->prepare && !t->again)
@@ -292,7 +336,7 @@ vem_i_estep_result vem_i_estep_run_block(vem_i_estep *t, vem_i_posterior *poster
     t->posterior = posterior;
     t->again = 0;
     t->search->extra = 0;
-    t->shards = vem_i_view_shards(t->view, t->per_shard);
+    vem_i_estep_count_shards(t);
     t->blocks->mixed = 1;
     result.skipped = run_block(t, block, NULL, may_skip);
     if (result.skipped) {

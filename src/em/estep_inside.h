@@ -14,8 +14,13 @@ struct vem_i_estep {
     vem_i_search *search;
     const vem_i_search_type *type; /* of the search */
     int64_t shards, per_shard;     /* of the items there are now */
-    double *log_sums;              /* per thread: one block */
-    int32_t capacity;              /* items of a block */
+    int64_t sums,
+        per_sum;  /* shards of log sums and distances: these or, of items that the search
+                              takes in an order of its own, others in that of their places */
+    void *costs;  /* then: n of T, of what items hold first, */
+    double *logs; /* and n log sums; NULL: of one cluster, whose cost tells */
+    double *log_sums; /* per thread: one block */
+    int32_t capacity; /* items of a block */
     vem_i_step_plan plan;
     double average;       /* cost of the nearest held cluster in the last step */
     vem_i_stats *partial; /* dense: one per shard of a block */
@@ -44,6 +49,19 @@ struct vem_i_estep {
 /* What all items hold, and what the shards have found, from an earlier call of this process: 1. */
 int vem_i_estep_recall(vem_i_estep *estep);
 void vem_i_estep_keep(vem_i_estep *estep);
+
+/* ---- estep.c, of the items there are now ---- */
+
+void vem_i_estep_count_shards(vem_i_estep *estep);
+
+/* ---- estep_items.c ---- */
+
+vem_status vem_i_estep_take_items(vem_i_estep *estep);
+/* What the items of a block have found, and then the sums of all shards of the items. */
+void vem_i_estep_leave_costs(const vem_i_estep *estep, const vem_i_block *block);
+void vem_i_estep_leave_logs(const vem_i_estep *estep, const vem_i_block *block,
+                            const double *log_sum);
+void vem_i_estep_sum_items(vem_i_estep *estep);
 
 /* ---- labels.c ---- */
 

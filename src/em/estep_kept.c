@@ -13,10 +13,11 @@ static int list_arrays(const vem_i_estep *t, vem_i_kept list[ARRAYS])
 {
     const vem_i_posterior *p = t->posterior;
     const size_t items = (size_t)p->n, width = (size_t)p->width,
-                 shards = (size_t)t->shards, element = t->view->kernels->element;
+                 shards = (size_t)t->shards, sums = (size_t)t->sums,
+                 element = t->view->kernels->element;
     const vem_i_kept all[ARRAYS] = {
-        {t->shard_log_sum, shards * sizeof(double)},
-        {t->shard_distance, shards * sizeof(double)},
+        {t->shard_log_sum, sums * sizeof(double)},
+        {t->shard_distance, sums * sizeof(double)},
         {t->shard_pairs, shards * sizeof(int64_t)},
         {t->shard_changed, shards * sizeof(int64_t)},
         {p->held, items * width * sizeof(int32_t)},

@@ -52,10 +52,11 @@ static int64_t sparse_shards(int64_t entries, int32_t d, int planned, int64_t sh
 
 static vem_status take_shards(vem_i_estep *t)
 {
-    const size_t shards = (size_t)t->shards, value = sizeof(double);
+    const size_t shards = (size_t)t->shards, sums = (size_t)t->sums,
+                 value = sizeof(double);
     const vem_i_room list[] = {
-        {&t->shard_log_sum, shards, value, 0},
-        {&t->shard_distance, shards, value, 0},
+        {&t->shard_log_sum, sums, value, 0},
+        {&t->shard_distance, sums, value, 0},
         {&t->shard_pairs, shards, sizeof(int64_t), 0},
         {&t->shard_changed, shards, sizeof(int64_t), 0},
         {&t->log_sums, (size_t)t->run->threads, (size_t)t->capacity * value, 0},
@@ -125,9 +126,12 @@ vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
         cut_dense(t, blocks);
     else
         t->per_shard = t->search->shard ? t->search->shard : VEM_I_ESTEP_SHARD;
-    t->shards = vem_i_view_shards(view, t->per_shard);
+    t->per_sum = t->type->ordered ? VEM_I_ESTEP_SHARD : t->per_shard;
+    vem_i_estep_count_shards(t);
     t->capacity = t->search->blocks[0].capacity;
     status = take_shards(t);
+    if (status == VEM_OK && t->type->ordered)
+        status = vem_i_estep_take_items(t);
     if (status == VEM_OK && dense_stats) {
         status = take_partials(t);
         if (status == VEM_OK && blocks > 1)
@@ -169,5 +173,7 @@ void vem_i_estep_free(vem_i_estep *t)
     vem_i_free(t->shard_distance);
     vem_i_free(t->shard_pairs);
     vem_i_free(t->shard_changed);
+    vem_i_free(t->costs);
+    vem_i_free(t->logs);
     vem_i_free(t);
 }

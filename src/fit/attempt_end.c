@@ -1,6 +1,6 @@
 /* What an attempt does when its stages have ended. */
-#include "base/memory.h"
 #include "fit/attempt_inside.h"
+#include "fit/order.h"
 #include "model/units.h"
 #include "moves/cap_rounds.h"
 #include "moves/moves.h"
@@ -30,15 +30,7 @@ static vem_status unorder_labels(vem_i_attempt *a)
 {
     if (!a->points || !a->points->rows)
         return VEM_OK;
-    int32_t *labels = NULL;
-    const vem_status status = vem_i_first_held_new(a->run, a->view->n, &labels);
-    if (status != VEM_OK)
-        return status;
-    for (int64_t i = 0; i < a->view->n; i++)
-        labels[a->points->rows[i]] = a->labels[i];
-    vem_i_free(a->labels);
-    a->labels = labels;
-    return VEM_OK;
+    return vem_i_order_back(a->run, a->points, a->labels);
 }
 
 /* Each step is told with the next one; this is the last. */

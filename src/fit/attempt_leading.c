@@ -3,6 +3,8 @@
  * them, from the means of what each cluster holds. F of the loop is that of the rows in all
  * columns, for clusters whose means lie in the span of the axes: without that constraint it
  * rises. */
+#include "base/memory.h"
+#include "comm/comm.h"
 #include "fit/attempt_inside.h"
 #include "fit/order.h"
 #include "model/evidence.h"
@@ -28,22 +30,41 @@ vem_status vem_i_attempt_look_along(vem_i_attempt *a)
     return VEM_OK;
 }
 
-/* All rows by the cluster they hold; the labels follow. What they were along the axes goes first. */
-static vem_status take_whole(vem_i_attempt *a)
+static void leave_axes(vem_i_attempt *a)
 {
-    const int32_t clusters = a->model->clusters;
-    vem_i_tour tour = {0};
-    vem_status status = vem_i_order_of(a->run, a->view->n, clusters, a->labels, &tour);
-    const uint32_t *rows = a->points->rows;
-    for (int64_t i = 0; status == VEM_OK && rows && i < a->view->n; i++)
-        tour.items[i] = rows[tour.items[i]];
     a->view = a->whole_view;
     a->points = a->whole_points;
     a->whole_view = NULL;
     a->whole_points = NULL;
     vem_i_leading_let_go(&a->leading);
+}
+
+static vem_status take_whole_together(vem_i_attempt *a)
+{
+    int64_t *places = NULL;
+    vem_status status =
+        vem_i_order_places(a->run, a->points, a->model->clusters, a->labels, &places);
+    leave_axes(a);
     if (status == VEM_OK)
-        status = vem_i_order_rows(a->run, a->points, clusters, &tour, a->labels);
+        status = vem_i_order_bring(a->run, a->points, places, a->labels);
+    vem_i_free(places);
+    return status;
+}
+
+/* All rows by the cluster they hold; the labels follow. What they were along the axes goes first. */
+static vem_status take_whole(vem_i_attempt *a)
+{
+    const int32_t clusters = a->model->clusters;
+    vem_i_tour tour = {0};
+    if (a->run->comm)
+        return take_whole_together(a);
+    vem_status status = vem_i_order_of(a->run, a->view->n, clusters, a->labels, &tour);
+    const uint32_t *rows = a->points->rows;
+    for (int64_t i = 0; status == VEM_OK && rows && i < a->view->n; i++)
+        tour.items[i] = rows[tour.items[i]];
+    leave_axes(a);
+    if (status == VEM_OK)
+        status = vem_i_order_by(a->run, a->points, clusters, &tour, a->labels);
     vem_i_tour_free(&tour);
     return status;
 }

@@ -1,11 +1,62 @@
 /* An attempt that can be left and entered again: which loop it is in, what the loops before
  * it did, and in which order the rows lie. */
 #include "fit/attempt_inside.h"
+#include "fit/order.h"
 
 #include <float.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "data/together.h"
+
+/* The same of several processes: then there is one for each of their own rows. What they hear of each
+ * other while a state is read is not said again by parts that meet in files. */
+static vem_status check_together(vem_i_record *r, const vem_view *view,
+                                 const uint32_t *rows)
+{
+    int64_t *places = NULL, missing = 0;
+    unsigned char *ones = NULL, *seen = NULL;
+    const vem_i_room list[] = {
+        {&places, (size_t)view->n, sizeof *places, 0},
+        {&ones, (size_t)view->n, 1, 0},
+        {&seen, (size_t)view->n, 1, 1},
+    };
+    if (vem_i_comm_by_files(r->run->comm))
+        return VEM_OK;
+    vem_status status = vem_i_take_rooms(r->run, list, VEM_I_COUNT(list));
+    if (status != VEM_OK)
+        vem_i_comm_fail(r->run->comm, status);
+    for (int64_t i = 0; status == VEM_OK && i < view->n; i++) {
+        places[i] = rows[i];
+        ones[i] = 1;
+    }
+    if (status == VEM_OK)
+        status = vem_i_view_exchange(r->run, view, vem_i_view_own(view), places, ones, 1,
+                                     seen);
+    for (int64_t i = 0; status == VEM_OK && i < view->n; i++)
+        missing |= !seen[i];
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
+    r->run->comm->combine(r->run->comm, VEM_I_SUM_INT, &missing, 1);
+    if (status == VEM_OK && missing > 0)
+        vem_i_record_refuse(r, "rows");
+    return status == VEM_OK ? r->status : status;
+}
+
+static vem_status read_order_together(vem_i_record *r, vem_i_attempt *a)
+{
+    uint32_t *rows = NULL;
+    vem_status status = vem_i_take(r->run, &rows, (size_t)a->view->n, sizeof *rows);
+    if (status == VEM_OK) {
+        vem_i_record_row_numbers(r, a->view, "rows", rows, a->view->global_n);
+        status = r->status;
+    }
+    if (status == VEM_OK)
+        status = check_together(r, a->view, rows);
+    if (status == VEM_OK)
+        return vem_i_order_take(a->run, a->points, rows);
+    vem_i_free(rows);
+    return status;
+}
 
 /* Every item once? */
 static vem_status check_order(vem_i_record *r, const uint32_t *order, int64_t n)
@@ -39,14 +90,14 @@ static vem_status read_order(vem_i_record *r, vem_i_attempt *a)
 static void record_order(vem_i_record *r, vem_i_attempt *a)
 {
     int ordered = a->points && a->points->rows;
-    vem_i_record_int(r, "ordered", &ordered, 0, a->points != NULL && !a->run->comm);
+    vem_i_record_int(r, "ordered", &ordered, 0, a->points != NULL);
     if (r->status != VEM_OK || !ordered)
         return;
     if (r->reading)
-        r->status = read_order(r, a);
+        r->status = a->run->comm ? read_order_together(r, a) : read_order(r, a);
     else
-        vem_i_record_block(r, "rows", a->points->rows, (size_t)a->view->n,
-                           sizeof(uint32_t));
+        vem_i_record_row_numbers(r, &a->points->view, "rows", a->points->rows,
+                                 a->points->view.global_n);
 }
 
 /* What that took is counted already. */

@@ -115,18 +115,12 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
     vem_i_model_set_variance(a->model, fmax(variance, vem_i_attempt_least_variance(a)));
     b->shared_steps =
         vem_i_is_plain(a->model->family) || a->programme->grows ? 0 : SHARED_STEPS;
-    b->labels_known = hint && a->labels[0] >= 0;
-    return VEM_OK;
-}
-
-static vem_status order_rows(vem_i_attempt *a)
-{
-    const int32_t clusters = a->model->clusters;
-    vem_i_tour tour = {0};
-    vem_status status = vem_i_order_of(a->run, a->view->n, clusters, a->labels, &tour);
-    if (status == VEM_OK)
-        status = vem_i_order_rows(a->run, a->points, clusters, &tour, a->labels);
-    vem_i_tour_free(&tour);
+    int64_t known = hint && a->labels[0] >= 0; /* the first of all rows tells */
+    if (a->run->comm && hint) {
+        a->run->comm->broadcast(a->run->comm, 0, &known, sizeof known);
+        status = vem_i_comm_lost(a->run);
+    }
+    b->labels_known = (int)known;
     return status;
 }
 
@@ -135,6 +129,6 @@ vem_status vem_i_attempt_seed(vem_i_attempt *a, const vem_options *options)
     vem_status status = place_seeds(a, (vem_seeding)options->seeding);
     if (status == VEM_OK && a->beginning.labels_known && a->points &&
         vem_i_programme_orders(a->programme))
-        status = order_rows(a);
+        status = vem_i_order_rows(a->run, a->points, a->model->clusters, a->labels);
     return status;
 }

@@ -41,7 +41,7 @@ typedef struct sizes {
     const vem_i_kernels *kernels;
     int64_t n; /* items of the loop */
     int32_t d, clusters;
-    int weighted, sparse, spill;
+    int weighted, sparse, spill, led; /* led: rows along axes */
     vem_i_stored_type stored;
     int64_t row_values;
     uint64_t model;
@@ -80,6 +80,7 @@ static vem_view view_of(const sizes *s)
 typedef struct stand_in {
     double one;
     vem_i_mapping file;
+    vem_data data;
 } stand_in;
 
 /* And the same as rows to be put in order. */
@@ -87,6 +88,7 @@ static vem_i_points points_of(const sizes *s, int spill, stand_in *blank)
 {
     const vem_view view = view_of(s);
     return (vem_i_points){.view = view,
+                          .data = s->led ? NULL : &blank->data,
                           .spill = spill ? &blank->file : NULL,
                           .mass = view.mass ? &blank->one : NULL,
                           .log_base = view.log_base ? &blank->one : NULL};
@@ -261,10 +263,7 @@ static uint64_t order_bytes(const sizes *s, int spill)
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     stand_in blank = {0};
     vem_i_points points = points_of(s, spill, &blank);
-    vem_i_tour tour = {0};
-    if (vem_i_order_of(&dry, s->n, s->clusters, NULL, &tour) == VEM_OK)
-        vem_i_order_rows(&dry, &points, s->clusters, &tour, NULL);
-    vem_i_tour_free(&tour);
+    vem_i_order_rows(&dry, &points, s->clusters, NULL);
     return bytes;
 }
 
@@ -356,6 +355,7 @@ static uint64_t led_bytes(const sizes *s, const vem_i_programme *p, int spill)
     vem_i_leading_plan(&dry_basis, &view, leading->axes, 1);
     sizes along = *s;
     along.d = leading->axes;
+    along.led = 1;
     along.stored = VEM_I_STORED_PLAIN;
     uint64_t lift;
     vem_i_run dry_lift = vem_i_run_dry(s->run, &lift);

@@ -125,11 +125,6 @@ static int plain_seeding(int64_t clusters, double work)
                                    : VEM_SEED_AFKMC2;
 }
 
-int vem_i_plain_seeding(int64_t clusters, int64_t n, int32_t d)
-{
-    return plain_seeding(clusters, (double)n * (double)clusters * (double)d);
-}
-
 /* Without --algorithm. */
 static preset choose(const vem_options *asked, int64_t n, int32_t d, int64_t row_values)
 {

@@ -75,8 +75,6 @@ vem_options vem_i_hard_start(const vem_options *resolved);
  * same family with few clusters for each row, which can swap. */
 int vem_i_wants_listed_start(const vem_options *resolved);
 vem_options vem_i_listed_start(const vem_options *resolved);
-/* The seeding by single rows that is affordable, instead of two levels. */
-int vem_i_plain_seeding(int64_t clusters, int64_t n, int32_t d);
 /* Few clusters: several starts on a sample come first (fit/starts.h). Families of counts have them
  * without swaps, which stay open (VEM_AUTO) then. */
 enum { VEM_I_FEW_CLUSTERS = 64 };

@@ -54,13 +54,6 @@ static int is_other(const vem_i_stage *stage)
     return stage->is.whole && !vem_i_search_type_of(stage->options.search)->apart;
 }
 
-/* Its search is not the one that was asked for. */
-static int has_other_finish(const asked_fit *f)
-{
-    const vem_i_stage *finish = vem_i_programme_find(f->p, VEM_I_STAGE_FINISH);
-    return finish && is_other(finish);
-}
-
 static int has_other_search(const asked_fit *f)
 {
     for (int i = 0; i < f->p->count; i++)
@@ -81,18 +74,12 @@ static int has_other_loop(const asked_fit *f)
         case VEM_I_STAGE_FIT:
         case VEM_I_STAGE_FINISH:
         case VEM_I_STAGE_BALANCE: break;
-        case VEM_I_STAGE_LEADING: return 1;
+        case VEM_I_STAGE_LEADING:
+            if (vem_i_comm_by_files(f->run->comm))
+                return 1;
+            break;
         }
     return 0;
-}
-
-/* Which centre is near a row is not told by two-level seeding over processes: searches that begin with
- * it would begin elsewhere. */
-static int has_other_seeding(const asked_fit *f)
-{
-    const vem_options *o = &f->p->options;
-    return f->p->from == VEM_I_FROM_ROWS && f->p->ours &&
-           o->seeding == VEM_SEED_TWO_LEVEL && !vem_i_search_is_whole(o->search);
 }
 
 /* What comes first is told: what others follow from. */
@@ -103,12 +90,10 @@ static const struct {
     {is_celled, "--cells is", "--cells 0"},
     {has_blocks, "--blocks is", "--blocks 1"},
     {grows, "--algorithm greedy is", "--algorithm gmm"},
-    {has_other_finish, "--finish hard of so many clusters is", "--finish soft"},
-    {has_other_search, "this search is", "--search all, closest, exact or estimated"},
-    {has_other_loop, "a loop along principal axes is",
+    {has_other_search, "this search is",
+     "--search all, closest, exact, estimated or groups"},
+    {has_other_loop, "a loop along principal axes in parts that meet in files is",
      "--search all, closest, exact or estimated"},
-    {has_other_seeding, "two-level seeding with this search is",
-     "--seeding random, kmeans++, kmeans++-greedy or afkmc2"},
 };
 
 static vem_status refuse_others(const asked_fit *f)

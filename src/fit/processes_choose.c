@@ -1,8 +1,8 @@
 /* What is not asked for, where rows are spread over processes.
  *
- * Few clusters are found as one process finds them. With many, one process alone would share lists among
- * rows. Several do not yet, and take what is nearest to it: the closest clusters among all. That finds
- * another model, and so it is said. What was asked for is not changed, and refused where it is not spread. */
+ * What one process would take several take, too, where that is spread; else what is nearest to it, the closest
+ * clusters among all, and no cells. That finds another model, and so it is said. What was asked for is not
+ * changed, and refused where it is not spread. */
 #include <stdio.h>
 #include <string.h>
 
@@ -56,17 +56,17 @@ vem_status vem_i_processes_choose(vem_i_run *run, const vem_data *data,
     *o = *given;
     if (o->cells == VEM_AUTO && alone.cells > 0)
         o->cells = 0;
-    if (o->search == VEM_AUTO && vem_i_search_apart(alone.search) != VEM_AUTO) {
-        o->search = vem_i_search_apart(alone.search);
+    const vem_i_programme p = vem_i_programme_of(&alone, 1, start != NULL, data->n,
+                                                 data->d, vem_i_data_row_values(data));
+    int other = vem_i_search_apart(alone.search);
+    if (vem_i_programme_find(&p, VEM_I_STAGE_LEADING) && vem_i_comm_by_files(run->comm))
+        other = vem_i_search_plain();
+    if (o->search == VEM_AUTO && other != VEM_AUTO) {
+        o->search = other;
         if (o->swaps == VEM_AUTO) /* which a search that is asked for has none of */
             o->swaps = alone.swaps;
     }
     status = vem_i_fit_resolve(run, data, o, start, &taken);
-    if (status == VEM_OK && given->seeding == VEM_AUTO && !start &&
-        taken.seeding == VEM_SEED_TWO_LEVEL && !vem_i_search_is_whole(taken.search)) {
-        o->seeding = vem_i_plain_seeding(taken.clusters, data->n, data->d);
-        status = vem_i_fit_resolve(run, data, o, start, &taken);
-    }
     if (status != VEM_OK)
         return status;
     say(run, &taken, &alone, s);

@@ -49,12 +49,17 @@ struct vem_i_swaps {
 };
 
 /* The items that hold a cluster first. */
-static inline vem_i_splittable vem_i_swap_cluster(const struct vem_i_swaps *t, int32_t c)
+static inline vem_i_splittable vem_i_swap_toured(const vem_i_tour *tour, int32_t c)
 {
-    const int64_t *start = t->order->starts + t->order->rank[c];
-    return (vem_i_splittable){.items = t->order->items + start[0],
+    const int64_t *start = tour->starts + tour->rank[c];
+    return (vem_i_splittable){.items = tour->items + start[0],
                               .n = start[1] - start[0],
                               .cluster = c};
+}
+
+static inline vem_i_splittable vem_i_swap_cluster(const struct vem_i_swaps *t, int32_t c)
+{
+    return vem_i_swap_toured(t->order, c);
 }
 
 /* Without shapes: the mean of a half. */

@@ -26,11 +26,11 @@ static void leave_removed(void *arg, int64_t piece, int thread)
     }
 }
 
-/* Items for which the second half is the better one hold the new cluster in place of the
+/* Items of a tour for which the second half is the better one hold the new cluster in place of the
  * old one; soft items hold it in any case, in place of the last they held. */
-static void enter_halves(void *arg, int64_t task, int thread)
+static void enter_halves_of(const struct vem_i_swaps *t, const vem_i_tour *tour,
+                            int64_t task, int thread)
 {
-    const struct vem_i_swaps *t = arg;
     const vem_i_scorer *s = &t->em->scorer;
     const vem_view *view = t->em->view;
     const vem_i_posterior *p = &t->em->posterior;
@@ -42,7 +42,7 @@ static void enter_halves(void *arg, int64_t task, int thread)
          c++) {
         if (t->tags[c] != VEM_I_DIVIDED)
             continue;
-        const vem_i_splittable cluster = vem_i_swap_cluster(t, (int32_t)c);
+        const vem_i_splittable cluster = vem_i_swap_toured(tour, (int32_t)c);
         for (int32_t k = 0; k < 2 * VEM_I_BLOCK; k++)
             index[k] = k < VEM_I_BLOCK ? (int32_t)c : t->partner[c];
         for (int64_t k = 0; k < cluster.n; k += VEM_I_BLOCK) {
@@ -58,6 +58,13 @@ static void enter_halves(void *arg, int64_t task, int thread)
             vem_i_residence_check(t->em->run);
         }
     }
+}
+
+static void enter_halves(void *arg, int64_t task, int thread)
+{
+    const struct vem_i_swaps *t = arg;
+    for (const vem_i_tour *tour = t->order; tour; tour = tour->halo)
+        enter_halves_of(t, tour, task, thread);
 }
 
 /* Shapes are not kept while clusters are priced: those of the few that are split are found

@@ -34,6 +34,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "coarse/nearest.h"
+#include "data/together.h"
 
 enum { ARRAYS = 6, TOGETHER = 64 /* clusters */ };
 
@@ -187,7 +188,7 @@ void vem_i_bounds_forget(vem_i_bounds *b)
 /* What a state says must be possible; whether it is true only its writer knows. States of before
  * there were bounds say nothing. */
 void vem_i_bounds_record(vem_i_record *r, vem_i_bounds *b, const vem_i_hierarchy *h,
-                         int64_t n, int32_t clusters)
+                         const vem_view *view, int32_t clusters)
 {
     int64_t count = b->near_count, groups = b->group_count;
     if (!b->of)
@@ -199,8 +200,8 @@ void vem_i_bounds_record(vem_i_record *r, vem_i_bounds *b, const vem_i_hierarchy
     vem_i_record_int(r, "bounds", &b->known, 0, 1);
     if (r->status != VEM_OK || !b->known)
         return;
-    vem_i_record_elements(r, "lower", b->lower, (size_t)n, sizeof *b->lower, 0, INFINITY);
-    vem_i_record_indices(r, "lower_of", b->of, (size_t)n, -1, clusters - 1);
+    vem_i_record_row_floats(r, view, "lower", b->lower, 0, INFINITY);
+    vem_i_record_row_indices(r, view, "lower_of", b->of, 1, -1, clusters - 1);
     vem_i_record_elements(r, "means_then", b->means, (size_t)clusters * (size_t)h->d,
                           h->kernels->element, -DBL_MAX, DBL_MAX);
     vem_i_record_count(r, "group_count_then", &groups, 1, h->most_groups);
@@ -211,7 +212,7 @@ void vem_i_bounds_record(vem_i_record *r, vem_i_bounds *b, const vem_i_hierarchy
                              -1, groups - 1);
     b->group_count = (int32_t)groups;
     b->near_count = (int32_t)count;
-    b->n = n;
+    b->n = view->n;
     b->clusters = clusters;
     if (r->status != VEM_OK)
         b->known = 0;

@@ -48,7 +48,8 @@ void vem_i_bounds_end(vem_i_bounds *bounds, const vem_i_hierarchy *hierarchy);
 /* Clusters have other numbers. */
 void vem_i_bounds_forget(vem_i_bounds *bounds);
 void vem_i_bounds_record(vem_i_record *record, vem_i_bounds *bounds,
-                         const vem_i_hierarchy *hierarchy, int64_t n, int32_t clusters);
+                         const vem_i_hierarchy *hierarchy, const vem_view *view,
+                         int32_t clusters);
 
 /* How far the others must be, at least, for an item to stay with the cluster of this cost. */
 static inline double vem_i_bounds_needed(const vem_i_bounds *b, double cost)

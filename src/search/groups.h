@@ -57,7 +57,9 @@ typedef struct vem_i_lister {
 typedef struct vem_i_groups {
     vem_i_search search;
     vem_i_hierarchy hierarchy;
-    vem_i_tour tour;
+    vem_i_tour tour,
+        halo; /* of its own items; of those that another process counts, which come after
+                              them (data/together.h) */
     vem_i_bounds bounds;
     int probe;    /* buckets an item tries in this step; 0: shared lists */
     double far;   /* only items of at least this cost probe; -inf: all */

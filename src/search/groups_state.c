@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/together.h"
 #include "model/spread.h"
 #include "search/groups.h"
 
@@ -84,7 +85,9 @@ static vem_status create(vem_i_search *search)
     vem_status status = vem_i_hierarchy_new(run, scorer->kernels, clusters, scorer->d,
                                             vem_i_group_size(clusters), &g->hierarchy);
     if (status == VEM_OK)
-        status = vem_i_tour_new(run, search->view->n, clusters, &g->tour);
+        status = vem_i_tour_new(run, vem_i_view_own(search->view), clusters, &g->tour);
+    if (status == VEM_OK && search->view->halo > 0)
+        status = vem_i_tour_of(run, g->tour.n, search->view->halo, clusters, &g->halo);
     if (status == VEM_OK)
         status = vem_i_bounds_new(search, &g->hierarchy, &g->bounds);
     for (int i = 0; status == VEM_OK && i < run->threads; i++) {
@@ -108,6 +111,7 @@ static void release(vem_i_search *search)
             vem_i_scorer_free(&((vem_i_lister *)search->blocks[i].scratch)->some);
     vem_i_hierarchy_free(&g->hierarchy);
     vem_i_tour_free(&g->tour);
+    vem_i_tour_free(&g->halo);
     vem_i_bounds_free(&g->bounds);
 }
 
@@ -119,11 +123,14 @@ static void sort_hierarchy(vem_i_groups *g)
 }
 
 /* Of the items there are now. */
-static void sort_tour(vem_i_groups *g, const int32_t *held)
+static void sort_tour(vem_i_groups *g, const int32_t *held, int32_t clusters)
 {
-    g->tour.n = g->search.view->n;
-    vem_i_tour_sort(&g->tour, g->hierarchy.clusters, held, g->search.spec.held,
-                    g->hierarchy.rank);
+    const int32_t width = g->search.spec.held, *rank = g->hierarchy.rank;
+    g->tour.n = vem_i_view_own(g->search.view);
+    vem_i_tour_sort(&g->tour, clusters, held, width, rank);
+    g->tour.halo = g->halo.n > 0 ? &g->halo : NULL;
+    if (g->tour.halo)
+        vem_i_tour_sort(&g->halo, clusters, held, width, rank);
 }
 
 static const vem_i_tour *order(vem_i_search *search, const int32_t *held)
@@ -135,9 +142,7 @@ static const vem_i_tour *order(vem_i_search *search, const int32_t *held)
         else /* before the first step: by their numbers */
             for (int32_t c = 0; c < search->scorer->clusters; c++)
                 g->hierarchy.rank[c] = c;
-        g->tour.n = g->search.view->n;
-        vem_i_tour_sort(&g->tour, search->scorer->clusters, held, g->search.spec.held,
-                        g->hierarchy.rank);
+        sort_tour(g, held, search->scorer->clusters);
     }
     g->ordered = 1;
     return &g->tour;
@@ -172,11 +177,10 @@ static int64_t prepare(vem_i_search *search, const vem_i_step_plan *plan, double
     return pairs;
 }
 
-/* Items from `position` on, before `end`, that are looked at together. */
-static int32_t stretch(const vem_i_groups *g, int64_t position, int64_t end,
-                       int32_t *place)
+/* Items from `position` of a tour on, `most` at most, that are looked at together. */
+static int32_t stretch(const vem_i_groups *g, const vem_i_tour *tour, int64_t position,
+                       int64_t most, int32_t *place)
 {
-    int64_t most = end - position;
     most = most < VEM_I_GROUP_ITEMS ? most : VEM_I_GROUP_ITEMS;
     *place = 0;
     if (g->probe)
@@ -186,13 +190,13 @@ static int32_t stretch(const vem_i_groups *g, int64_t position, int64_t end,
     int32_t low = 0, high = h->groups;
     while (high - low > 1) {
         int32_t middle = low + (high - low) / 2;
-        if (g->tour.starts[h->group_starts[middle]] <= position)
+        if (tour->starts[h->group_starts[middle]] <= position)
             low = middle;
         else
             high = middle;
     }
     *place = low;
-    int64_t rest = g->tour.starts[h->group_starts[low + 1]] - position;
+    int64_t rest = tour->starts[h->group_starts[low + 1]] - position;
     /* Items that hold nothing come last and share the last list. */
     return (int32_t)(rest > 0 && rest < most ? rest : most);
 }
@@ -202,9 +206,10 @@ static const int32_t *next_block(vem_i_search *search, vem_i_block *block, int64
 {
     const vem_i_groups *g = (const vem_i_groups *)search;
     vem_i_lister *l = block->scratch;
-    const int32_t n = stretch(g, i, end, &l->group);
-    const int64_t width = search->spec.held;
-    vem_i_block_take(block, g->tour.items + i, n);
+    const vem_i_tour *tour = i < g->tour.n ? &g->tour : &g->halo;
+    const int64_t at = i - tour->first, width = search->spec.held;
+    const int32_t n = stretch(g, tour, at, end - i, &l->group);
+    vem_i_block_take(block, tour->items + at, n);
     if (!held)
         return NULL;
     for (int64_t p = 0; p < n; p++)
@@ -244,7 +249,7 @@ static void record(vem_i_record *r, vem_i_search *search, int32_t clusters,
     vem_i_record_int(r, "ordered", &g->ordered, 0, 1);
     vem_i_record_int(r, "listed", &g->listed, 0, 1);
     vem_i_hierarchy_record(r, &g->hierarchy, clusters, g->sorted, g->listed);
-    vem_i_bounds_record(r, &g->bounds, &g->hierarchy, search->view->n, clusters);
+    vem_i_bounds_record(r, &g->bounds, &g->hierarchy, search->view, clusters);
     if (r->reading && r->status == VEM_OK && g->hierarchy.buckets > 0 && !g->sorted &&
         (g->ordered || g->listed))
         vem_i_record_refuse(r, "sorted"); /* what moves undoes all three */
@@ -255,7 +260,7 @@ static void record(vem_i_record *r, vem_i_search *search, int32_t clusters,
         return;
     }
     if (g->ordered && held)
-        sort_tour(g, held);
+        sort_tour(g, held, g->hierarchy.clusters);
 }
 
 static void tell(const vem_options *o, char *text, size_t size)
@@ -271,6 +276,7 @@ static void tell(const vem_options *o, char *text, size_t size)
 const vem_i_search_type vem_i_search_type_groups = {.size = sizeof(vem_i_groups),
                                                     .ordered = 1,
                                                     .probes = 1,
+                                                    .apart = 1,
                                                     .tell = tell,
                                                     .scratch_size = sizeof(vem_i_lister),
                                                     .scratch = list_scratch,

@@ -12,9 +12,14 @@ const vem_i_search_type *vem_i_search_type_of(int kind)
     return types[kind];
 }
 
+int vem_i_search_plain(void)
+{
+    return VEM_SEARCH_CLOSEST;
+}
+
 int vem_i_search_apart(int kind)
 {
-    return types[kind]->apart ? VEM_AUTO : VEM_SEARCH_CLOSEST;
+    return types[kind]->apart ? VEM_AUTO : vem_i_search_plain();
 }
 
 static int32_t at_most(int64_t value, int32_t most)

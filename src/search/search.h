@@ -168,6 +168,8 @@ const vem_i_search_type *vem_i_search_type_of(int kind);
 /* This one, where its items may be anywhere, or else the one nearest to it whose may; VEM_AUTO: it is
  * this one, and need not be said. */
 int vem_i_search_apart(int kind);
+/* The one that tries all clusters and holds the closest. */
+int vem_i_search_plain(void);
 /* The searches that try all clusters: holding all of them, or the closest. */
 vem_i_search_spec vem_i_search_all(int32_t clusters);
 vem_i_search_spec vem_i_search_closest(int32_t clusters, int32_t held, double margin);

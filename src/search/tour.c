@@ -14,19 +14,20 @@ enum { PIECES = 16 };
 static void reset(vem_i_tour *tour)
 {
     for (int64_t i = 0; i < tour->n; i++)
-        tour->items[i] = (uint32_t)i;
+        tour->items[i] = (uint32_t)(tour->first + i);
     memset(tour->starts, 0, ((size_t)tour->clusters + 1) * sizeof *tour->starts);
 }
 
-vem_status vem_i_tour_new(vem_i_run *run, int64_t n, int32_t clusters, vem_i_tour *tour)
+vem_status vem_i_tour_of(vem_i_run *run, int64_t first, int64_t n, int32_t clusters,
+                         vem_i_tour *tour)
 {
-    if (n > UINT32_MAX && !run->counted)
+    if (first + n > UINT32_MAX && !run->counted)
         return vem_i_fail(
             run, VEM_UNSUPPORTED,
             "Rows can be put in another order where there are 4294967295 at "
             "most, but there are %lld: use --coreset.",
-            (long long)n);
-    vem_i_tour made = {.run = run, .n = n, .clusters = clusters};
+            (long long)(first + n));
+    vem_i_tour made = {.run = run, .first = first, .n = n, .clusters = clusters};
     size_t columns = (size_t)clusters + 1;
     vem_status status = vem_i_take(run, &made.items, (size_t)n, sizeof(uint32_t));
     if (status == VEM_OK)
@@ -41,6 +42,11 @@ vem_status vem_i_tour_new(vem_i_run *run, int64_t n, int32_t clusters, vem_i_tou
     if (!run->counted)
         reset(tour);
     return VEM_OK;
+}
+
+vem_status vem_i_tour_new(vem_i_run *run, int64_t n, int32_t clusters, vem_i_tour *tour)
+{
+    return vem_i_tour_of(run, 0, n, clusters, tour);
 }
 
 void vem_i_tour_free(vem_i_tour *tour)
@@ -73,14 +79,14 @@ static void place_piece(void *arg, int64_t piece, int thread)
     vem_i_tour *t = arg;
     int64_t *at = t->counts + piece * (t->clusters + 1);
     for (int64_t i = t->n * piece / PIECES; i < t->n * (piece + 1) / PIECES; i++)
-        t->items[at[column_of(t, i)]++] = (uint32_t)i;
+        t->items[at[column_of(t, i)]++] = (uint32_t)(t->first + i);
 }
 
 void vem_i_tour_sort(vem_i_tour *t, int32_t clusters, const int32_t *held, int32_t width,
                      const int32_t *rank)
 {
     t->clusters = clusters;
-    t->held = held;
+    t->held = held + t->first * width;
     t->width = width;
     t->rank = rank;
     double work = 4.0 * (double)t->n / PIECES;

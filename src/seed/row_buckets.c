@@ -23,16 +23,37 @@ enum {
     START_MOST = 4096     /* but no more than these, or two per bucket */
 };
 
-void vem_i_by_mass(const vem_i_run *run, const vem_view *view, int64_t count,
-                   uint64_t seed, uint32_t step, int64_t *items)
+static double target_of(uint64_t seed, uint32_t step, int64_t k, double slice)
 {
-    const double *mass = run->comm && view->mass ? view->mass - view->first : view->mass;
+    vem_i_rng rng = vem_i_rng_at(seed, VEM_RNG_SEEDING, step, (uint64_t)k);
+    return ((double)k + vem_i_rng_uniform(&rng)) * slice;
+}
+
+static vem_status by_mass_apart(vem_i_run *run, const vem_view *view, int64_t count,
+                                uint64_t seed, uint32_t step, int64_t *items)
+{
+    double *targets = NULL;
+    vem_status status = vem_i_take(run, &targets, (size_t)count, sizeof *targets);
+    if (status != VEM_OK)
+        return vem_i_comm_fail(run->comm, status);
+    for (int64_t k = 0; k < count; k++)
+        targets[k] = target_of(seed, step, k, view->total_mass / (double)count);
+    status = vem_i_view_pick(run, view, targets, count, items);
+    vem_i_free(targets);
+    return status;
+}
+
+vem_status vem_i_by_mass(vem_i_run *run, const vem_view *view, int64_t count,
+                         uint64_t seed, uint32_t step, int64_t *items)
+{
+    if (run->comm && view->mass)
+        return by_mass_apart(run, view, count, seed, step, items);
+    const double *mass = view->mass;
     const int64_t n = run->comm ? view->global_n : view->n;
     double slice = view->total_mass / (double)count, sum = 0;
     int64_t at = -1, last = 0; /* `sum` is the mass of the rows up to `at` */
     for (int64_t k = 0; k < count; k++) {
-        vem_i_rng rng = vem_i_rng_at(seed, VEM_RNG_SEEDING, step, (uint64_t)k);
-        double target = ((double)k + vem_i_rng_uniform(&rng)) * slice;
+        const double target = target_of(seed, step, k, slice);
         if (!mass) {
             int64_t row = (int64_t)target;
             items[k] = row < n ? row : n - 1;
@@ -48,6 +69,7 @@ void vem_i_by_mass(const vem_i_run *run, const vem_view *view, int64_t count,
                 last++;
         items[k] = last;
     }
+    return VEM_OK;
 }
 
 static int64_t sample_size(int64_t used, int32_t buckets)
@@ -105,12 +127,12 @@ static vem_status fit_sample(vem_i_run *run, const vem_view *view, uint64_t seed
     };
     vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK && !run->counted) {
-        vem_i_by_mass(run, view, size, seed, 0, items);
-        for (int64_t i = 0; !run->comm && i < size; i++) {
+        status = vem_i_by_mass(run, view, size, seed, 0, items);
+        for (int64_t i = 0; status == VEM_OK && !run->comm && i < size; i++) {
             vem_i_view_copy(view, items[i], x + (size_t)i * row);
             vem_i_residence_check(run);
         }
-        if (run->comm)
+        if (status == VEM_OK && run->comm)
             vem_i_view_rows(run, view, items, size, x);
     }
     if (status == VEM_OK) {

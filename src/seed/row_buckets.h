@@ -16,8 +16,8 @@ vem_status vem_i_row_buckets(vem_i_run *run, const vem_view *view, int32_t bucke
 /* `count` rows with chances proportional to mass, in order of rows: one from each of
  * `count` slices of equal mass. A row heavier than a slice comes more than once. `step`
  * keeps the random numbers of different uses apart. Of the rows of several processes: their numbers in
- * the whole, of which each has the masses. */
-void vem_i_by_mass(const vem_i_run *run, const vem_view *view, int64_t count,
-                   uint64_t seed, uint32_t step, int64_t *items);
+ * the whole. */
+vem_status vem_i_by_mass(vem_i_run *run, const vem_view *view, int64_t count,
+                         uint64_t seed, uint32_t step, int64_t *items);
 
 #endif

@@ -425,10 +425,11 @@ static vem_status choose_all(vem_i_run *run, task *t, const vem_view *whole, int
     hand_over(t, picked, seeds);
     /* Every row that has mass sits on a center: what is left cannot matter. */
     if (picked < clusters && !run->watch->stop && !vem_i_late(run)) {
-        vem_i_by_mass(run, whole, clusters - picked, t->seed, 4, seeds->items + picked);
+        status = vem_i_by_mass(run, whole, clusters - picked, t->seed, 4,
+                               seeds->items + picked);
         seeds->chosen = clusters;
     }
-    return VEM_OK;
+    return status;
 }
 
 vem_status vem_i_two_level_choose(vem_i_run *run, const vem_view *view,

@@ -26,6 +26,7 @@ typedef struct routing {
     int64_t piece;   /* rows that are sent at a time: */
     int64_t *numbers;
     char *sent, *sent_squares;
+    double *sent_mass; /* NULL: all weigh 1 */
     vem_i_owned *out;
 } routing;
 
@@ -97,7 +98,7 @@ static void sort_own(const routing *r)
 
 /* `n` own rows from place `from` of the order on, side by side. */
 static void pack(const routing *r, int64_t from, int64_t n, int64_t *numbers,
-                 char *squares, char *x)
+                 char *squares, char *x, double *mass)
 {
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = r->order[from + k];
@@ -105,6 +106,8 @@ static void pack(const routing *r, int64_t from, int64_t n, int64_t *numbers,
         memcpy(squares + (size_t)k * r->element, r->squares + (size_t)i * r->element,
                r->element);
         vem_i_view_copy(r->view, i, x + (size_t)k * r->row);
+        if (mass)
+            mass[k] = r->view->mass[i];
     }
 }
 
@@ -119,17 +122,21 @@ static void move_bucket(const routing *r, int p, int q, int32_t bucket)
         const int64_t from = r->starts[bucket] + done, to = r->at[bucket] + done;
         if (p == q) {
             pack(r, from, n, o->numbers + to, o->squares + (size_t)to * element,
-                 o->x + (size_t)to * row);
+                 o->x + (size_t)to * row, o->mass ? o->mass + to : NULL);
         } else if (p == r->comm->rank) {
-            pack(r, from, n, r->numbers, r->sent_squares, r->sent);
+            pack(r, from, n, r->numbers, r->sent_squares, r->sent, r->sent_mass);
             r->comm->send(r->comm, q, r->numbers, (size_t)n * sizeof *r->numbers);
             r->comm->send(r->comm, q, r->sent_squares, (size_t)n * element);
             r->comm->send(r->comm, q, r->sent, (size_t)n * row);
+            if (r->sent_mass)
+                r->comm->send(r->comm, q, r->sent_mass, (size_t)n * sizeof *r->sent_mass);
         } else {
             r->comm->receive(r->comm, p, o->numbers + to, (size_t)n * sizeof *o->numbers);
             r->comm->receive(r->comm, p, o->squares + (size_t)to * element,
                              (size_t)n * element);
             r->comm->receive(r->comm, p, o->x + (size_t)to * row, (size_t)n * row);
+            if (o->mass)
+                r->comm->receive(r->comm, p, o->mass + to, (size_t)n * sizeof *o->mass);
         }
     }
     if (q == r->comm->rank)
@@ -145,7 +152,7 @@ static void move_all(const routing *r)
                 move_bucket(r, p, q, c);
 }
 
-/* What follows from the numbers; of weights every process has all. */
+/* What follows from the numbers. */
 static void describe(const routing *r, int64_t n)
 {
     vem_i_owned *o = r->out;
@@ -153,8 +160,6 @@ static void describe(const routing *r, int64_t n)
     for (int32_t c = o->from; c < o->to; c++)
         for (int64_t i = 0; i < o->counts[c]; i++)
             o->labels[k++] = c;
-    for (int64_t i = 0; o->mass && i < n; i++)
-        o->mass[i] = r->view->mass[o->numbers[i] - r->view->first];
     o->view = vem_i_view_drawn(r->view, o->x, r->view->d, n);
     o->view.mass = o->mass;
 }
@@ -215,6 +220,7 @@ vem_status vem_i_owned_new(vem_i_run *run, const vem_view *view, int32_t buckets
         {&r.numbers, (size_t)r.piece, sizeof *r.numbers, 0},
         {&r.sent_squares, (size_t)r.piece, element, 0},
         {&r.sent, (size_t)r.piece, r.row, 0},
+        {&r.sent_mass, view->mass ? (size_t)r.piece : 0, sizeof *r.sent_mass, 0},
     };
     vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK)

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "comm/comm.h"
+#include "data/together.h"
 #include "seed/row_buckets.h"
 #include "seed/two_level_inside.h"
 
@@ -15,6 +16,31 @@ int32_t vem_i_two_level_buckets(int64_t n, int32_t clusters)
     int64_t most = n / 32; /* a bucket should have rows to choose from */
     buckets = buckets < most ? buckets : most;
     return (int32_t)(buckets > 1 ? buckets : 1);
+}
+
+/* Which center is near a row of a bucket goes to who has the row. */
+static vem_status choose_apart(vem_i_run *run, const vem_view *view,
+                               const vem_i_owned *owned, int32_t clusters, uint64_t seed,
+                               vem_i_seeds *seeds)
+{
+    const vem_view *rows = run->counted ? view : &owned->view;
+    vem_i_seeds chosen = *seeds;
+    vem_status status = VEM_OK;
+    if (seeds->first)
+        status = vem_i_take(run, &chosen.first, (size_t)rows->n, sizeof *chosen.first);
+    for (int64_t i = 0; chosen.first && status == VEM_OK && i < rows->n && !run->counted;
+         i++)
+        chosen.first[i] = -1;
+    if (status == VEM_OK)
+        status = vem_i_two_level_choose(run, rows, view, owned, clusters, seed, &chosen);
+    if (status == VEM_OK && seeds->first)
+        status = vem_i_view_exchange(run, view, rows->n, owned->numbers, chosen.first,
+                                     sizeof *chosen.first, seeds->first);
+    if (seeds->first)
+        vem_i_free(chosen.first);
+    chosen.first = seeds->first;
+    *seeds = chosen;
+    return status;
 }
 
 static vem_status seed_apart(vem_i_run *run, const vem_view *view, int32_t clusters,
@@ -40,8 +66,7 @@ static vem_status seed_apart(vem_i_run *run, const vem_view *view, int32_t clust
     vem_i_free(labels);
     vem_i_free(squares);
     if (status == VEM_OK && (done || run->counted))
-        status = vem_i_two_level_choose(run, run->counted ? view : &owned.view, view,
-                                        &owned, clusters, seed, seeds);
+        status = choose_apart(run, view, &owned, clusters, seed, seeds);
     vem_i_owned_free(&owned);
     return status;
 }
