@@ -125,6 +125,19 @@ class Balance(Case):
             self.assertLessEqual(self.sizes(30, weights).max(),
                                  cap * weights.sum() / 30 * (1 + 1e-9) + weights.max())
 
+    def test_one_heavy_row(self):
+        """It lets its own cluster be larger, and no other."""
+        weights = np.ones(1201)
+        weights[3] = 60
+        np.save(self.path("w.npy"), weights)
+        for k in (30, 80):
+            for cap in (1, 1.25):
+                self.fit("--balance", cap, "--weights", self.path("w.npy"), k=k)
+                labels = np.load(self.path("l.npy"))
+                heaviest = np.where(np.arange(k) == labels[3], 60, 1)
+                most = cap * weights.sum() / k * (1 + 1e-9) + heaviest
+                self.assertTrue((self.sizes(k, weights) <= most).all(), (k, cap))
+
     def test_a_bound_that_is_rounded(self):
         """1.15 times 100 is below 115 by rounding: 115 rows are allowed, and no note says otherwise."""
         np.save(self.path("round.npy"), np.random.default_rng(4).standard_t(2, (3000, 2)))

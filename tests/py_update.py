@@ -59,6 +59,21 @@ class Update(Case):
         other, _ = self.update("new.npy")
         self.assertLess(said["free_energy"], other["free_energy"])
 
+    def test_standardized(self):
+        """Means are near to each other as the fit sees them, whatever the units of the columns."""
+        noise = np.random.default_rng(7).normal(size=(5000, 1))
+        for name, rows in (("s.npy", self.old), ("t.npy", self.old + 1)):
+            np.save(self.path(name), np.hstack((rows, 1e6 * noise)))
+        self.vem("fit", self.path("s.npy"), "-k", 50, "--standardize", "-o", self.path("m.npz"), "-q")
+        before = np.load(self.path("m.npz"))["means"]
+        said, after = self.update("t.npy", "--swaps", 0)
+        self.assertEqual(said["moved"], [])
+        far = np.linalg.norm(after - before, axis=1)
+        np.testing.assert_allclose(said["drift"], far, rtol=1e-9) # in the units of the data
+        # By these units the fifth column would be all that counts.
+        nearest = ((after[:, None] - before) ** 2).sum(2).argmin(1)
+        self.assertTrue((nearest != np.arange(50)).any())
+
     def test_other_models(self):
         """Units, lengths and families are the model's."""
         counts = np.random.default_rng(6).poisson(3, (400, 3)) * (1 + np.arange(400) % 2)[:, None]

@@ -197,7 +197,8 @@ static void check_cap(grid_weights weights, grid_set set, int64_t n, int32_t clu
     engine_new(&e, ctx, &data, &o, start);
     engine_expect(&e, (vem_i_step_plan){0});
     int32_t *labels = malloc((size_t)n * sizeof *labels);
-    double *sizes = calloc((size_t)clusters, sizeof *sizes), heaviest = 0;
+    double *sizes = calloc((size_t)clusters, sizeof *sizes);
+    double *heaviest = calloc((size_t)clusters, sizeof *heaviest);
     memcpy(labels, e.em.posterior.held, (size_t)n * sizeof *labels);
     int kept;
     double *prices = malloc((size_t)clusters * sizeof *prices);
@@ -210,12 +211,13 @@ static void check_cap(grid_weights weights, grid_set set, int64_t n, int32_t clu
         const double w = vem_i_view_mass(e.em.view, i);
         assert_in_range(labels[i], 0, clusters - 1);
         sizes[labels[i]] += w;
-        heaviest = fmax(heaviest, w);
+        heaviest[labels[i]] = fmax(heaviest[labels[i]], w);
     }
     const double mean = e.em.view->total_mass / clusters;
     for (int32_t c = 0; c < clusters; c++) {
-        const double most = weights == WEIGHTS_NONE ? fmax(floor(cap * mean), ceil(mean))
-                                                    : cap * mean * (1 + 1e-9) + heaviest;
+        const double most = weights == WEIGHTS_NONE
+                                ? fmax(floor(cap * mean), ceil(mean))
+                                : cap * mean * (1 + 1e-9) + heaviest[c];
         if (sizes[c] > most ||
             (weights == WEIGHTS_NONE && cap == 1 && sizes[c] < floor(mean)))
             fail_msg("cluster %d has %g of %g: %s", c, sizes[c], mean, what);
@@ -232,6 +234,7 @@ static void check_cap(grid_weights weights, grid_set set, int64_t n, int32_t clu
         }
     free(labels);
     free(sizes);
+    free(heaviest);
     engine_free(&e);
     vem_model_free(start);
     grid_data_free(&data);

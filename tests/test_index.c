@@ -93,25 +93,24 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void as_plain_loops(void **state)
+static void check_plain_loops(int n)
 {
     static rows r;
     static int label[N], order[Q][C], wanted[Q][K];
     int64_t sizes[C] = {0};
-    (void)state;
     draw(&r, 11);
-    vem_data *data = data_of(r.x, N), *queries = data_of(r.queries, Q);
+    vem_data *data = data_of(r.x, n), *queries = data_of(r.queries, Q);
     vem_model *model = model_of(&r);
     vem_index *index = NULL;
     if (vem_index_score(ctx, model, data, queries, AUTO, NULL, &index) != VEM_OK)
         fail_msg("%s", vem_ctx_message(ctx));
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < n; i++) {
         nearest(r.means, C, r.x + i * D, 1, &label[i]);
         sizes[label[i]]++;
     }
     for (int q = 0; q < Q; q++) {
         nearest(r.means, C, r.queries + q * D, C, order[q]);
-        nearest(r.x, N, r.queries + q * D, K, wanted[q]);
+        nearest(r.x, n, r.queries + q * D, K, wanted[q]);
     }
     assert_int_equal(wanted[0][0], 5); /* of two in one place the first */
     assert_int_equal(wanted[0][1], 6);
@@ -122,12 +121,12 @@ static void as_plain_loops(void **state)
     int64_t largest = 0, empty = 0, over = 0;
     for (int c = 0; c < C; c++) {
         squares +=
-            ((double)sizes[c] - (double)N / C) * ((double)sizes[c] - (double)N / C);
+            ((double)sizes[c] - (double)n / C) * ((double)sizes[c] - (double)n / C);
         largest = sizes[c] > largest ? sizes[c] : largest;
         empty += sizes[c] == 0;
-        over += (double)sizes[c] > 4.0 * N / C;
+        over += (double)sizes[c] > 4.0 * n / C;
     }
-    assert_near(s.cv, sqrt(squares / C) / ((double)N / C));
+    assert_near(s.cv, sqrt(squares / C) / ((double)n / C));
     assert_int_equal(s.largest, largest);
     assert_int_equal(s.empty, empty);
     assert_true(empty > 0);
@@ -142,7 +141,7 @@ static void as_plain_loops(void **state)
     assert_int_equal((int)points[64].probes, 67);
     assert_int_equal((int)points[count - 1].probes, C);
     assert_near(points[count - 1].recall, 1);
-    assert_near(points[count - 1].scanned, N);
+    assert_near(points[count - 1].scanned, n);
     for (int32_t g = 0; g < count; g++) {
         double scanned[Q], sum = 0, found = 0;
         for (int q = 0; q < Q; q++) {
@@ -159,6 +158,50 @@ static void as_plain_loops(void **state)
         assert_near(points[g].recall, found / (Q * K));
         assert_near(points[g].scanned_p99, scanned[Q - 1]); /* ceil(0.99 40) = 40 */
     }
+    vem_index_free(index);
+    vem_model_free(model);
+    vem_data_free(data);
+    vem_data_free(queries);
+}
+
+static void as_plain_loops(void **state)
+{
+    (void)state;
+    check_plain_loops(N);
+    check_plain_loops(K + 1);
+    check_plain_loops(K); /* all of them are near: there is nothing to look for */
+}
+
+/* Rows are looked at in chunks, of which the last may have fewer than are asked for. */
+static void few_rows_at_the_end(void **state)
+{
+    enum { CHUNK = 131072, COLUMNS = 2, AT_END = 5 };
+    static float x[(CHUNK + AT_END) * COLUMNS];
+    static int32_t lists[CHUNK + AT_END];
+    const float query[COLUMNS] = {10, 10};
+    const double means[2 * COLUMNS] = {0, 0, 10, 10}, variance = 1;
+    const vem_index_options options = {.size = sizeof options, .labels = lists};
+    uint32_t seed = 5;
+    vem_data *data = NULL, *queries = NULL;
+    vem_model *model = NULL;
+    vem_index *index = NULL;
+    (void)state;
+    for (int i = 0; i < (CHUNK + AT_END) * COLUMNS; i++)
+        x[i] = (float)number(&seed) + (i < CHUNK * COLUMNS ? 0 : 10);
+    for (int i = 0; i < CHUNK + AT_END; i++)
+        lists[i] = i >= CHUNK;
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT32, x, CHUNK + AT_END, COLUMNS, 0, 0,
+                                     &data),
+                     VEM_OK);
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT32, query, 1, COLUMNS, 0, 0, &queries),
+                     VEM_OK);
+    assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, 2, COLUMNS, means, NULL,
+                                   &variance, &model),
+                     VEM_OK);
+    if (vem_index_score(ctx, model, data, queries, AUTO, &options, &index) != VEM_OK)
+        fail_msg("%s", vem_ctx_message(ctx));
+    assert_near(vem_index_at(index, 0)->scanned, AT_END);
+    assert_near(vem_index_at(index, 0)->recall, (double)AT_END / K);
     vem_index_free(index);
     vem_model_free(model);
     vem_data_free(data);
@@ -410,6 +453,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_plain_loops),
+        cmocka_unit_test(few_rows_at_the_end),
         cmocka_unit_test(models_of_all_kinds),
         cmocka_unit_test(values_however_small),
         cmocka_unit_test(budgets),

@@ -22,7 +22,8 @@ typedef struct neighbors {
     int64_t first;                  /* its first row */
     vem_i_search *search;
     int32_t count;
-    int32_t held;     /* no more than the chunk has */
+    int32_t
+        held; /* no more than the chunk has, and then all of them: no list says which */
     double *squares;  /* queries x count, ascending */
     int64_t *numbers; /* of the rows; -1: none yet */
 } neighbors;
@@ -64,7 +65,9 @@ static void merge_block(void *arg, int64_t number, int thread)
     for (int32_t p = 0; p < block->n; p++) {
         const int64_t query = vem_i_block_item(block, p);
         for (int64_t r = 0; r < t->held; r++) {
-            const int32_t c = block->index[r * block->capacity + p];
+            const int32_t c = t->search->spec.dense
+                                  ? (int32_t)r
+                                  : block->index[r * block->capacity + p];
             insert(t, query, square_between(t->queries, query, t->rows, c), t->first + c);
         }
     }

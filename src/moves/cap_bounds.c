@@ -22,7 +22,7 @@ vem_i_cap_bounds vem_i_cap_bounds_of(const double *mass, int64_t n, int32_t clus
     b.alike = !mass || heaviest == lightest;
     if (!b.alike) {
         b.full = cap * total / clusters;
-        b.most = b.full * ROUNDED + heaviest;
+        b.most = b.full * ROUNDED;
         return b;
     }
     const double mean = (double)b.count / clusters;
