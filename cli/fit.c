@@ -18,7 +18,8 @@ static const cli_option own[] = {
         "end"),
     {"hierarchy", 0, IO, "FILE",
      "the means under fewer centres, level by level, for indexes that descend: .npz "
-     "(vectors, parents, levels) or .csv (id, parent, vector)"},
+     "(vectors, parents, levels) or .csv (id, parent, vector); nearest are means in the "
+     "units of the data, also after --standardize"},
     {"levels", 0, IO, "L",
      "levels of --hierarchy, that of the clusters counted; 2 to 8; default: 2, and 3 for "
      "more than 65,536 clusters"},
@@ -261,8 +262,9 @@ const cli_command cli_fit = {
         "beside the fit (1024 to 131072) and says how far off it may be.\n"
         "With several numbers, -k 2-40 or -k 5,10,20, each is fitted from the one before "
         "it\n"
-        "and a table compares them; the model is the one of the least BIC, the file "
-        "holds all\n"
+        "by dividing clusters one by one, which takes much longer than fits of these\n"
+        "numbers alone (100,200 of 10,000 x 128: 14 s in place of 0.2 s), and a table\n"
+        "compares them; the model is the one of the least BIC, the file holds all\n"
         "(vem select --pick K). --holdout 0.2 measures them on rows that were not "
         "fitted.\n"
         "--time SECONDS counts from the start, reading included: the machine is measured "

@@ -19,10 +19,13 @@ static json_t *point_of(const vem_index_point *point, double share)
 }
 
 static int print_json(const cli_args *args, const vem_index_summary *s,
-                      const vem_index_point *at, const vem_index *index, double seconds)
+                      const vem_index_point *at, const vem_index *index, int64_t unlisted,
+                      double seconds)
 {
     json_t *o = cli_json_begin(args), *budgets = json_array(), *curve = json_array();
     json_object_set_new(o, "n", json_integer(s->rows));
+    if (cli_value(args, "lists"))
+        json_object_set_new(o, "unlisted", json_integer(unlisted));
     json_object_set_new(o, "clusters", json_integer(s->clusters));
     json_object_set_new(o, "queries", json_integer(s->queries));
     json_object_set_new(o, "neighbors", json_integer(s->neighbors));
@@ -45,7 +48,7 @@ static int print_json(const cli_args *args, const vem_index_summary *s,
 }
 
 static void print_words(const cli_args *args, const vem_index_summary *s,
-                        const vem_index_point *at)
+                        const vem_index_point *at, int64_t unlisted)
 {
     char a[48], b[48], c[48];
     const char *lists = cli_value(args, "lists"), *picture = cli_value(args, "picture");
@@ -54,6 +57,9 @@ static void print_words(const cli_args *args, const vem_index_summary *s,
            cli_value(args, "spill") ? ", each in two of them" : "", lists ? " of " : "",
            lists ? lists : "", cli_count(s->queries, c),
            s->queries == 1 ? "query" : "queries");
+    if (unlisted > 0)
+        printf("  %-15s %s in no list, never scanned and never found\n", "unlisted",
+               cli_counted(unlisted, "row", a));
     printf("  %-15s mean %.1f, CV %.3f, largest %s; %s empty, %s of more than %d times "
            "the mean\n",
            "sizes", s->mean, s->cv, cli_count(s->largest, a), cli_count(s->empty, b),
@@ -85,7 +91,7 @@ int cli_read_spill(const char *text, double *lambda)
 
 /* --lists FILE: the list of each row of the data, those that were left out included; -1: none. */
 static int read_lists(const cli_args *args, const vem_data *data, int32_t clusters,
-                      int32_t **lists)
+                      int32_t **lists, int64_t *unlisted)
 {
     const char *path = cli_value(args, "lists");
     const int64_t n = vem_data_rows(data), rows = vem_data_rows_read(data);
@@ -107,6 +113,7 @@ static int read_lists(const cli_args *args, const vem_data *data, int32_t cluste
     for (int64_t i = 0; code == CLI_DONE && i < n; i++) {
         const int64_t row = vem_data_row(data, i);
         (*lists)[i] = (int32_t)labels[row];
+        *unlisted += labels[row] == -1;
         if (labels[row] < -1 || labels[row] >= clusters) {
             cli_error(
                 "%s says that row %lld is in list %lld, but the model has lists 0 to "
@@ -129,7 +136,7 @@ int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data
     vem_data *queries = NULL;
     cli_args other = *args; /* reads one file, like DATA */
     char *words[] = {(char *)path};
-    int64_t neighbors = 0;
+    int64_t neighbors = 0, unlisted = 0;
     other.operands = words;
     other.operand_count = 1;
     int code = cli_read_whole(args, "neighbors", 64, &neighbors);
@@ -139,7 +146,7 @@ int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data
     }
     int32_t *lists = NULL;
     if (code == CLI_DONE)
-        code = read_lists(args, data, vem_model_clusters(model), &lists);
+        code = read_lists(args, data, vem_model_clusters(model), &lists, &unlisted);
     if (code == CLI_DONE)
         code = cli_read_data(&other, path, &queries, NULL);
     if (code != CLI_DONE) {
@@ -162,9 +169,9 @@ int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data
     if (status != VEM_OK)
         code = cli_failure(args, status);
     else if (cli_value(args, "json"))
-        code = print_json(args, &summary, at, index, cli_clock() - began);
+        code = print_json(args, &summary, at, index, unlisted, cli_clock() - began);
     else
-        print_words(args, &summary, at);
+        print_words(args, &summary, at, unlisted);
     vem_index_free(index);
     vem_data_free(queries);
     free(lists);

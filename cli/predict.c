@@ -13,7 +13,8 @@ static const cli_option own[] = {
      "the T most probable clusters of each row, with their probabilities; at least 1, or "
      "all"},
     {"nearest", 0, "Model", NULL,
-     "by the distance to the means alone, without weights or prices"},
+     "by the distance to the means alone, without weights or prices; of a model of vem "
+     "fit --standardize in its units, in which columns are divided by their deviations"},
     {"exact", 0, "Model", NULL,
      "look at every cluster of the model, and give probabilities of the full posterior"},
     {"recall", 0, "Model", "R",
@@ -25,7 +26,8 @@ static const cli_option own[] = {
      "the means alone: that of the nearest mean, and of the 32 nearest "
      "the one of least squared distance plus LAMBDA times the square of its part along "
      "the first residual; 0 (the second "
-     "nearest) to 1000000"},
+     "nearest) to 1000000. As an index of these means does it: in the units of the data, "
+     "also after --standardize"},
     CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE",
      "labels as .npy, .csv or .csv.gz; with --top .npz instead of .npy, and with --top "

@@ -23,9 +23,8 @@ static const cli_option own[] = {
      "rows are in two lists, as those of vem predict --spill LAMBDA; a query scans a row "
      "once"},
     {"lists", 0, "Index", "FILE",
-     "the list of each row, as the --labels of a fit or vem predict say; default: that "
-     "of "
-     "the nearest mean"},
+     "the list of each row, as the --labels of a fit or vem predict say (-1: it is in "
+     "none); default: that of the nearest mean in the units of the data"},
     {"picture", 0, "Index", "FILE", "recall against rows scanned (.svg)"},
     {"json", 0, IO, NULL, "print the result as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress"},

@@ -266,6 +266,9 @@ class Balance(Case):
                                (("--algorithm", "greedy"), "--balance is 2"),
                                (("--coreset", "200"), "coreset")):
             self.refuse(2, ["fit", x, "-k", 5, "-o", m, "--balance", "2", *options], words)
+        for numbers in ("3,5", "3-5"):  # labels of one fit keep it
+            self.refuse(2, ["fit", x, "-k", numbers, "-o", m, "--balance", 1], "--balance auto")
+        self.vem("fit", x, "-k", "3,5", "-o", m, "--balance", "auto")
         self.fit()
         self.refuse(2, ["fit", x, "--init", m, "--accumulate", self.path("s.npz"), "--balance",
                         "soft"], "--balance")

@@ -172,10 +172,14 @@ class Index(Case):
         for point in told["curve"]:
             self.assertAlmostEqual(point["scanned"], (rank < point["probes"]).sum(1).mean())
             self.assertAlmostEqual(point["recall"], (np.take_along_axis(rank, true, 1) < point["probes"]).mean())
-        self.assertEqual(told["size_largest"], np.bincount(given[given >= 0]).max())
+        size = np.bincount(given[given >= 0], minlength=len(means))
+        self.assertEqual(told["size_largest"], size.max())
+        self.assertEqual(told["unlisted"], (given < 0).sum())
+        for key, value in ("size_mean", size.mean()), ("size_cv", size.std() / size.mean()):
+            self.assertAlmostEqual(told[key], value)
         self.assertIn(f"3,000 rows in 200 lists of {self.path('given.csv')}; 50 queries", self.vem(
             *score, "--lists", self.path("given.csv")).stdout)
-        for bad, words in (([0] * 5, "has 5 labels"), (nearest + 200, "lists 0 to 199"), (nearest - 2, "list -2")):
+        for bad, words in (([0] * 5, "has 5 labels"), ([-1] * len(self.rows), "All labels are -1"), (nearest + 200, "lists 0 to 199"), (nearest - 2, "list -2")):
             np.save(self.path("bad.npy"), np.array(bad))
             self.refuse(1, (*score, "--lists", self.path("bad.npy")), words)
         self.refuse(2, (*score, "--lists", self.path("near.npy"), "--spill", 1), "not both")

@@ -57,6 +57,7 @@ class Cosine(Case):
         np.testing.assert_array_equal(np.load(self.path("m.npz"))["means"], km.cluster_centers_)
         km.save(self.path("k.npz"))
         found = vem.load(self.path("k.npz"))
+        self.assertEqual(found.metric, "cosine")  # as it would be fitted again
         np.testing.assert_array_equal(found.predict(self.X), km.labels_)
         self.assertIn("cosine", command("info", self.path("k.npz")))
 

@@ -126,6 +126,40 @@ class Index(Case):
             with self.assertRaisesRegex(ValueError, "covariance_type"):
                 vem.select(self.X, covariance_type=wrong)
 
+    def test_loaded_as_fitted(self):
+        """What comes from a file is the estimator that went there, and fits the same again."""
+        file = self.path("kept.npz")
+        for asked in ({}, {"balance": 1.0}, {"balance": "auto"}, {"metric": "cosine"}, {"normalize": True},
+                      {"standardize": True}, {"standardize": True, "balance": "soft"}):
+            km = vem.KMeans(8, random_state=0, **asked).fit(self.X)
+            vem.save(km, file)
+            found = vem.load(file)
+            self.assertEqual(found.get_params(), vem.KMeans(8, **asked).get_params(), asked)
+            np.testing.assert_array_equal(found.predict(self.X), km.predict(self.X))
+            found.set_params(random_state=0).fit(self.X)
+            np.testing.assert_array_equal(found.cluster_centers_, km.cluster_centers_)
+            np.testing.assert_array_equal(found.labels_, km.labels_)
+        gm = vem.GaussianMixture(3, covariance_type="diag", normalize=True, random_state=0).fit(self.X)
+        vem.save(gm, file)
+        self.assertEqual(vem.load(file).get_params(), gm.set_params(random_state=None).get_params())
+
+    def test_true_is_no_number(self):
+        for asked in ({"balance": True}, {"n_swaps": True}, {"margin": np.True_}):
+            with self.assertRaisesRegex(ValueError, "number"):
+                vem.KMeans(8, **asked).fit(self.X)
+
+    def test_units_of_lists(self):
+        """Lists are those of an index, which knows the means and no scale."""
+        X = self.X * np.logspace(0, 3, self.X.shape[1])
+        km = vem.KMeans(16, standardize=True, random_state=0).fit(X)
+        nearest = ((X[:, None] - km.cluster_centers_) ** 2).sum(2).argmin(1)
+        self.assertTrue((nearest != km.labels_).any())
+        np.testing.assert_array_equal(vem.spill(km, X, 1.0)[:, 0], nearest)
+        levels = vem.hierarchy(km)
+        above = levels.vectors[16:]
+        parents = ((levels.vectors[:16, None] - above) ** 2).sum(2).argmin(1)
+        np.testing.assert_array_equal(levels.parents[:16], 16 + parents)
+
     def test_cosine(self):
         km = vem.KMeans(8, metric="cosine", random_state=0).fit(self.X)
         found = vem.update(km, self.X * np.float32(3))

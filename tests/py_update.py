@@ -78,11 +78,14 @@ class Update(Case):
         """Units, lengths and families are the model's."""
         counts = np.random.default_rng(6).poisson(3, (400, 3)) * (1 + np.arange(400) % 2)[:, None]
         np.save(self.path("c.npy"), counts)
-        for options in (["--standardize"], ["--normalize"], ["--family", "full"], ["--family", "diag"]):
+        for options in (["--standardize"], ["--normalize"], ["--metric", "cosine"], ["--family", "full"],
+                        ["--family", "diag"]):
             self.vem("fit", self.path("old.npy"), "-k", 7, *options, "-o", self.path("m.npz"), "-q")
             said, after = self.update("old.npy")
             self.assertEqual(len(said["drift"]), 7, options)
             self.assertTrue(np.isfinite(after).all())
+            # An update has no --metric: that of the model is nothing to note.
+            self.assertFalse([note for note in said["notes"] if "--metric" in note])
             if "--family" in options:
                 self.assertEqual(said["family"], options[1])
         self.vem("fit", self.path("c.npy"), "-k", 2, "--family", "poisson", "-o", self.path("m.npz"), "-q")

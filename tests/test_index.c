@@ -426,6 +426,8 @@ static void refused(void **state)
     few = data_of(r.x, K - 1);
     assert_int_equal(vem_index_score(ctx, model, few, queries, AUTO, NULL, &index),
                      VEM_BAD_DATA);
+    assert_non_null(strstr(vem_ctx_message(ctx),
+                           "10 nearest rows (--neighbors), but there are only 9"));
     assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, r.queries, Q, D - 1,
                                      D * sizeof(double), sizeof(double), &narrow),
                      VEM_OK);

@@ -27,8 +27,9 @@ typedef struct vem_index_options {
         lists; /* that a row is in: 0 or 1: one; 2: two. A row in two lists of a query is
                       scanned once */
     const int32_t *
-        labels; /* the list of each row (-1: none), which stay the caller's, as a fit or a
-                    prediction gave them; NULL: that of the nearest mean */
+        labels; /* the list of each row (-1: none, it is in no size and never found), which
+                    stay the caller's, as a fit or a prediction gave them; NULL: that of
+                    the nearest mean */
 } vem_index_options;
 
 /* One number of lists. Means are over the queries. */

@@ -567,7 +567,9 @@ typedef enum vem_precision {
     X(REAL, balance, VEM_BALANCE_NONE, 1, 1e6, "none|soft|auto", "HOW",                  \
       "even clusters, for lists of an index: large ones cost more (soft), by as much "   \
       "as recall gains from (auto), or hold at most HOW times the mean, a number from "  \
-      "1 on (labels keep it; prediction knows the prices only)")                         \
+      "1 on (with the costs of auto, however large it is; labels keep it, with "         \
+      "--weights but for the heaviest row of a cluster; prediction knows the prices "    \
+      "only)")                                                                           \
     X(CHOICE, metric, VEM_METRIC_L2, 0, 0, "l2|cosine", "NAME",                          \
       "cosine: rows are compared by their directions alone, and means are of length 1 "  \
       "(spherical k-means: sums of 2 (1 - cos) in place of squared distances; family "   \

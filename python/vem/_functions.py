@@ -232,7 +232,9 @@ def load(path):
     -------
     estimator : KMeans, GaussianMixture, BernoulliMixture, PoissonMixture or MultinomialMixture
         Fitted, without what only the rows tell (``labels_``, ``inertia_``). Balls of one size and
-        equal weights, each row in one of them, are a KMeans, whatever they were fitted by. Of a
+        equal weights (or those that ``balance`` gave them), each row in one of them, are a KMeans,
+        whatever they were fitted by. Another ``fit`` has the parameters that say what was fitted:
+        clusters and their shape, ``metric``, ``balance``, ``normalize``, ``standardize``. Of a
         tree: an AgglomerativeBayes.
 
     Examples
@@ -255,14 +257,36 @@ def load(path):
     return estimator_of(_vem.model_read(path))
 
 
+# What a fit was asked to find, and in which units; the rest of its options say how.
+_AS_FITTED = ("metric", "balance", "normalize", "standardize")
+
+
+def _set_as_fitted(estimator, options):
+    plain, names = type(estimator)(), set(_AS_FITTED) & set(estimator.get_params())
+    if options.get("metric") == "cosine":  # rows have a length of 1 by that
+        names.discard("normalize")
+    for name in names:
+        value, option = options.get(name), _options.TABLE[name]
+        default = False if option.kind == "flag" else option.choices.split("|")[0]
+        if value is None or value == default or getattr(plain, name) is not None:
+            continue
+        try:
+            estimator.set_params(**{name: _options.check(name, name, value)})
+        except ValueError:  # a file may say anything
+            pass
+
+
 def estimator_of(model):
     """The fitted estimator of the library's model."""
     state = arrays_of(model)
     meta = _meta(state)
     family, clusters = state["family"], state["clusters"]
-    held = meta.get("options", {}).get("held")
-    if family == "iso-shared" and state["prior"] == 0 and held in (1, None):
+    options = meta.get("options")
+    options = options if isinstance(options, dict) else {}
+    free = _options.TABLE["prior"].choices.split("|").index("free")
+    if family == "iso-shared" and state["prior"] != free and options.get("held") in (1, None):
         found = _adopt(KMeans(clusters), model, state, meta)
+        _set_as_fitted(found, options)
         found.cluster_centers_ = state["means"].copy()
         found._kind = np.dtype(np.float64)
         return found
@@ -273,6 +297,7 @@ def estimator_of(model):
         found = GaussianMixture(clusters, covariance_type=names[family])
         found.covariances_ = state["variances"].copy()
     _adopt(found, model, state, meta)
+    _set_as_fitted(found, options)
     found.means_, found.weights_ = state["means"].copy(), state["weights"].copy()
     found.converged_ = meta.get("outcome") == "converged"
     found.lower_bound_ = meta.get("free_energy")

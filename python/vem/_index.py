@@ -36,7 +36,8 @@ def hierarchy(estimator, *, n_levels=None, random_state=None):
     hierarchy : namedtuple of ndarrays
         ``vectors`` (n_nodes, n_features): the clusters with their own numbers, then the nodes of the
         levels above. ``parents`` (n_nodes,), int32: the node above each, -1 at the top. ``levels``
-        (n_nodes,), int32: 0 for clusters.
+        (n_nodes,), int32: 0 for clusters. Distances are those of the data, also where the model was
+        fitted with ``standardize``.
 
     Examples
     --------
@@ -78,7 +79,9 @@ def spill(estimator, X, weight=1.0):
     Returns
     -------
     clusters : ndarray of shape (n_samples, 2), int32
-        The nearest center, and the second one. A model of one cluster is refused.
+        The nearest center, and the second one, as an index of these centers finds them: in the
+        units of the data, also where the model was fitted with ``standardize`` (``predict`` goes by
+        the units of the fit). A model of one cluster is refused.
 
     Examples
     --------

@@ -189,6 +189,8 @@ def check(name, option, value):
         number = int(value) if row.kind == "int" else float(value)
     except (TypeError, ValueError):
         number = None
+    if isinstance(value, (bool, np.bool_)):  # True is no 1: it means that something is wanted
+        number = None
     if number is None or number != value or not row.low <= number <= row.high:
         what = "a whole number" if row.kind == "int" else "a number"
         if row.choices:

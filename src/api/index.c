@@ -32,16 +32,26 @@ static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "Rows are in two lists (--spill), or in those of given labels "
                           "(--lists), not both.");
-    for (int64_t i = 0; o->labels && i < data->n; i++)
+    int64_t listed = 0;
+    for (int64_t i = 0; o->labels && i < data->n; i++) {
+        listed += o->labels[i] >= 0;
         if (o->labels[i] < -1 || o->labels[i] >= model->clusters)
             return vem_i_fail(run, VEM_BAD_DATA,
                               "Row %lld is in list %d, but the model has lists 0 to %d.",
                               (long long)vem_data_row(data, i) + 1, o->labels[i],
                               model->clusters - 1);
-    if (data->n < o->neighbors || queries->n < 1)
+    }
+    if (o->labels && listed == 0)
         return vem_i_fail(run, VEM_BAD_DATA,
-                          "There are %lld rows and %lld queries, but it takes %d and 1.",
-                          (long long)data->n, (long long)queries->n, o->neighbors);
+                          "All labels are -1: none of the %lld rows is in a list.",
+                          (long long)data->n);
+    if (data->n < o->neighbors)
+        return vem_i_fail(run, VEM_BAD_DATA,
+                          "A query should find its %d nearest rows (--neighbors), but "
+                          "there are only %lld.",
+                          o->neighbors, (long long)data->n);
+    if (queries->n < 1)
+        return vem_i_fail(run, VEM_BAD_DATA, "There is no query.");
     return VEM_OK;
 }
 

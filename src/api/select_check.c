@@ -1,6 +1,7 @@
 /* What does not go together in a search for the number of clusters, as a sentence that says what does. */
 #include "api/select.h"
 
+#include "fit/presets.h"
 #include "model/family.h"
 #include "select/select.h"
 
@@ -104,6 +105,12 @@ vem_status vem_i_select_check(vem_i_run *run, const vem_data *data, const vem_op
                 ? ""
                 : ", and fit the number that is found with --restarts; another "
                   "--seed is another search");
+    if (vem_i_cap_of(o) > 0)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--balance is %g, but it is the labels of one fit that keep a "
+                          "number: use --balance auto here, and the number in the fit of "
+                          "as many clusters as are found.",
+                          o->balance);
     if (o->metric != VEM_METRIC_L2)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--metric is %s, but numbers of clusters are compared by "

@@ -43,6 +43,9 @@ vem_status vem_update(vem_ctx *ctx, const vem_data *data, const vem_options *opt
                           "An update has the clusters of the model, %d of them: none is "
                           "added, and none is dropped.",
                           before->clusters);
+    if (asked.metric ==
+        VEM_METRIC_L2) /* that of the model, about which nobody was asked */
+        asked.metric = vem_model_metric(before);
     allow_swaps(run, before, data, &asked);
     vem_i_fitting fitting = {.run = *run, .data = data, .asked = &asked, .start = before};
     status = vem_i_fitting_run(&fitting, &made, &told);

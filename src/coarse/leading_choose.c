@@ -52,14 +52,16 @@ static size_t rounded(size_t bytes)
 static size_t desk_of(const task *t, char *at, desk *d)
 {
     const size_t element = t->sample->kernels->element, block = VEM_I_BLOCK * element;
-    char *const begin = at;
-    d->panels = at;
-    d->norms = at += rounded((size_t)t->most * block);
-    d->costs = at += rounded(block);
-    d->index = (int32_t *)(void *)(at += rounded(block));
-    d->far = at += rounded(VEM_I_BLOCK * sizeof(int32_t));
-    at += rounded((size_t)t->centers * TOGETHER * element);
-    return (size_t)(at - begin);
+    const size_t norms = rounded((size_t)t->most * block);
+    const size_t costs = norms + rounded(block), index = costs + rounded(block);
+    const size_t far = index + rounded(VEM_I_BLOCK * sizeof(int32_t));
+    if (d)
+        *d = (desk){.panels = at,
+                    .norms = at + norms,
+                    .costs = at + costs,
+                    .index = (int32_t *)(void *)(at + index),
+                    .far = at + far};
+    return far + rounded((size_t)t->centers * TOGETHER * element);
 }
 
 static void *at(const task *t, void *rows, int64_t place)
@@ -210,8 +212,7 @@ vem_status vem_i_axes_choose(vem_i_run *run, const vem_i_axes_sample *sample,
               .centers = (int32_t)(sample->n / CENTER),
               .queries = sample->n / QUERY};
     t.numbers = most / VEM_I_AXES < NUMBERS ? most / VEM_I_AXES : NUMBERS;
-    desk none;
-    t.scratch_size = desk_of(&t, NULL, &none);
+    t.scratch_size = desk_of(&t, NULL, NULL);
     const size_t centers = (size_t)t.centers, width = (size_t)most * element;
     const vem_i_room list[] = {
         {&t.along, n, width, 0},

@@ -48,12 +48,15 @@ vem_status vem_i_index_new(vem_i_run *run, const int32_t *labels, int64_t rows,
         return status;
     }
     count_rows(labels, rows * lists, sizes);
+    int64_t listed = 0;
+    for (int32_t c = 0; c < clusters; c++)
+        listed += sizes[c];
     index->lists = lists;
     vem_index_summary *s = &index->summary;
     s->size = sizeof *s;
     s->rows = rows;
     s->clusters = clusters;
-    s->mean = (double)rows * lists / clusters;
+    s->mean = (double)listed / clusters;
     double squares = 0;
     for (int32_t c = 0; c < clusters; c++) {
         const double off = (double)sizes[c] - s->mean;
@@ -75,14 +78,22 @@ typedef struct list {
     int32_t cluster;
 } list;
 
+/* Rows in the same two lists: a query meets them in the one that it takes first. */
+typedef struct shared {
+    int32_t one, other; /* one <= other; -1: none */
+    int64_t rows;
+} shared;
+
 typedef struct probing {
     const vem_index *index;
     const int32_t *labels;
     const int64_t *neighbors;
     vem_i_search *search;
     int32_t clusters;
-    int64_t *sizes;  /* of the lists; where rows are in several, per thread: rows that a
+    int64_t *sizes; /* of the lists; where rows are in two, per thread: rows that a
                         query first meets in its r-th list */
+    shared *pairs;  /* of lists, where rows are in two */
+    int64_t pair_count;
     int32_t *probes; /* of each point */
     list *order;     /* per thread: clusters */
     int32_t *ranks;  /* per thread: clusters */
@@ -98,24 +109,56 @@ static int by_distance(const void *a, const void *b)
     return x->cluster < y->cluster ? -1 : x->cluster > y->cluster;
 }
 
-/* The first of the lists of a row that is looked into. */
+/* The first of two lists that is looked into. */
+static int32_t first_of(const probing *t, int32_t one, int32_t other,
+                        const int32_t *ranks)
+{
+    const int32_t a = one >= 0 ? ranks[one] : t->clusters;
+    const int32_t b = other >= 0 ? ranks[other] : t->clusters;
+    return a < b ? a : b;
+}
+
 static int32_t first_rank(const probing *t, int64_t row, const int32_t *ranks)
 {
     const int32_t lists = t->index->lists, *labels = t->labels + row * lists;
-    int32_t first = t->clusters;
-    for (int32_t k = 0; k < lists; k++)
-        if (labels[k] >= 0 && ranks[labels[k]] < first)
-            first = ranks[labels[k]];
-    return first;
+    return first_of(t, labels[0], labels[lists - 1], ranks);
 }
 
-/* Rows met in each list of the order, where they are in several. */
+/* Rows met in each list of the order, where they are in two. */
 static void meet_rows(const probing *t, const int32_t *ranks, int64_t *met)
 {
     for (int32_t r = 0; r <= t->clusters; r++)
         met[r] = 0;
-    for (int64_t i = 0; i < t->index->summary.rows; i++)
-        met[first_rank(t, i, ranks)]++;
+    for (int64_t k = 0; k < t->pair_count; k++)
+        met[first_of(t, t->pairs[k].one, t->pairs[k].other, ranks)] += t->pairs[k].rows;
+}
+
+static int by_lists(const void *a, const void *b)
+{
+    const shared *x = a, *y = b;
+    return x->one != y->one ? (x->one > y->one) - (x->one < y->one)
+                            : (x->other > y->other) - (x->other < y->other);
+}
+
+/* Pairs are fewer than rows, and each query walks them. */
+static vem_status count_pairs(vem_i_run *run, probing *t)
+{
+    const int64_t rows = t->index->summary.rows;
+    const vem_status status = vem_i_take(run, &t->pairs, (size_t)rows, sizeof *t->pairs);
+    if (status != VEM_OK)
+        return status;
+    for (int64_t i = 0; i < rows; i++) {
+        const int32_t a = t->labels[2 * i], b = t->labels[2 * i + 1];
+        t->pairs[i] = (shared){a < b ? a : b, a < b ? b : a, 1};
+    }
+    qsort(t->pairs, (size_t)rows, sizeof *t->pairs, by_lists);
+    t->pair_count = 0;
+    for (int64_t i = 0; i < rows; i++)
+        if (i > 0 && by_lists(&t->pairs[t->pair_count - 1], &t->pairs[i]) == 0)
+            t->pairs[t->pair_count - 1].rows++;
+        else
+            t->pairs[t->pair_count++] = t->pairs[i];
+    return VEM_OK;
 }
 
 static void follow(const probing *t, int64_t query, const list *order, int32_t *ranks,
@@ -218,6 +261,8 @@ vem_status vem_i_index_probe(vem_i_run *run, vem_index *index, const int32_t *la
     vem_status status = vem_i_take_rooms(run, rooms, VEM_I_COUNT(rooms));
     if (status == VEM_OK)
         status = vem_i_take(run, &index->points, points, sizeof *index->points);
+    if (status == VEM_OK && index->lists > 1)
+        status = count_pairs(run, &t);
     if (status == VEM_OK)
         status = vem_i_scorer_for(run, queries, vem_i_model_shape(means), &scorer);
     if (status == VEM_OK)
@@ -237,6 +282,7 @@ vem_status vem_i_index_probe(vem_i_run *run, vem_index *index, const int32_t *la
         else
             put_points(&t, index, column);
     }
+    vem_i_free(t.pairs);
     vem_i_search_free(t.search);
     vem_i_scorer_free(&scorer);
     vem_i_free_rooms(rooms, VEM_I_COUNT(rooms));
