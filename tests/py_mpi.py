@@ -339,7 +339,7 @@ class Mpi(MpiCase):
     def test_what_is_not_spread_is_refused(self):
         a = self.data("a.npy", 5000, 3, 4, "f8")
         for words, sentence in (
-                (["fit", a, "-k", 4, "--search", "boxes"], "--search all, closest, exact or"),
+                (["fit", a, "-k", 4, "--search", "boxes"], "exact, estimated or groups"),
                 (["fit", a, "-k", "2-4"], "say --coreset with fewer than the 5000 rows"),
                 (["select", a, "--coreset", 5000, "-o", self.path("m.npz")], "say --coreset"),
                 (["tree", a, "-o", self.path("t.npz")], "run vem tree without mpirun")):
