@@ -1,8 +1,10 @@
 /* Functions inside the library against what can be said of them by hand, for cases that whole fits
  * reach seldom: the end of a range, a step too many, a number that is a bound exactly. */
 #include "base/nearest.h"
+#include "base/options.h"
 #include "base/whole.h"
 #include "data/tree_inside.h"
+#include "fit/presets.h"
 #include "io/clustergram.h"
 #include "model/box.h"
 #include "model/counts.h"
@@ -447,17 +449,52 @@ static void digests_of_models(void **state)
     }
 }
 
+/* Whichever search tries all clusters, it keeps long lists as the costs of all; and policy, which looks at
+ * options, knows which do. */
+static void long_lists_are_the_costs_of_all(void **state)
+{
+    (void)state;
+    static const int64_t held[] = {1, 2, VEM_I_SPARSE_MAX, VEM_I_SPARSE_MAX + 1, 99, 100};
+    for (int kind = 0; kind < VEM_SEARCH_COUNT; kind++)
+        for (size_t k = 0; k < VEM_I_COUNT(held); k++) {
+            const vem_options o = {.clusters = 100,
+                                   .held = held[k],
+                                   .search = kind,
+                                   .reach = 5,
+                                   .margin = 0.25};
+            const vem_i_search_spec spec = vem_i_search_for(&o, 1);
+            const int all = kind == VEM_SEARCH_ALL;
+            const int dense =
+                all || (vem_i_search_is_whole(kind) && held[k] > VEM_I_SPARSE_MAX);
+            const vem_i_search_type *type =
+                vem_i_search_type_of(dense ? VEM_SEARCH_ALL : kind);
+            assert_int_equal(spec.dense, dense);
+            assert_int_equal(vem_i_holds_all(&o), dense);
+            assert_ptr_equal(spec.type, type);
+            assert_true(spec.margin == (type->takes_margin ? 0.25 : 0));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_of_bisected_rows), cmocka_unit_test(a_draw_past_the_end),
-        cmocka_unit_test(rows_that_seed_counts),  cmocka_unit_test(colors_of_flows),
-        cmocka_unit_test(blocks_of_flows),        cmocka_unit_test(lists_that_are_dense),
-        cmocka_unit_test(widest_columns),         cmocka_unit_test(fewest_of_halves),
-        cmocka_unit_test(boxes_of_a_point),       cmocka_unit_test(groups_that_lack_rows),
-        cmocka_unit_test(draws_of_counts),        cmocka_unit_test(parts_of_a_whole),
-        cmocka_unit_test(seedings_by_work),       cmocka_unit_test(names_that_were_meant),
-        cmocka_unit_test(priors_that_move),       cmocka_unit_test(digests_of_models),
+        cmocka_unit_test(steps_of_bisected_rows),
+        cmocka_unit_test(a_draw_past_the_end),
+        cmocka_unit_test(rows_that_seed_counts),
+        cmocka_unit_test(colors_of_flows),
+        cmocka_unit_test(blocks_of_flows),
+        cmocka_unit_test(lists_that_are_dense),
+        cmocka_unit_test(widest_columns),
+        cmocka_unit_test(fewest_of_halves),
+        cmocka_unit_test(boxes_of_a_point),
+        cmocka_unit_test(groups_that_lack_rows),
+        cmocka_unit_test(draws_of_counts),
+        cmocka_unit_test(parts_of_a_whole),
+        cmocka_unit_test(long_lists_are_the_costs_of_all),
+        cmocka_unit_test(seedings_by_work),
+        cmocka_unit_test(names_that_were_meant),
+        cmocka_unit_test(priors_that_move),
+        cmocka_unit_test(digests_of_models),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

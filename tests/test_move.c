@@ -5,7 +5,8 @@
 
 #include "em/move.h"
 
-#include "grid.h"
+#include "context.h"
+#include "engine.h"
 
 /* What is asked of a move, letter by letter, and what it answers: its prices, one for each attempt;
  * the attempt that holds; the attempt that is not made. */
@@ -55,7 +56,7 @@ static void settle(void *state)
     note(state, 's');
 }
 
-enum { NEVER = 9 };
+enum { NEVER = 9, STEPS = 8 };
 static const vem_i_move decided = {.price = price,
                                    .make = make,
                                    .holds = holds,
@@ -124,6 +125,48 @@ static void what_was_asked_for_stays(void **state)
     expect(told_of, (told){.fails_at = 0}, "m", -1, 0);
 }
 
+/* How often it was asked, and of what. */
+static int64_t asked_times;
+static vem_i_em *asked_of;
+
+static int64_t count(void *state)
+{
+    asked_of = state;
+    asked_times++;
+    return -1;
+}
+
+/* Behind how many of the steps of a loop this one is asked: it has no state but the loop. */
+static int64_t asked_behind(const vem_i_move *move, int64_t *steps)
+{
+    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 200, 2, 3);
+    vem_model *start = grid_start(ctx, &data, VEM_DIAG, 3);
+    const vem_options o = grid_options(3, VEM_DIAG, VEM_PRIOR_FREE, 3, VEM_DOUBLE, STEPS);
+    engine e;
+    engine_new(&e, ctx, &data, &o, start);
+    assert_int_equal(vem_i_em_take_move(&e.em, move), VEM_OK);
+    asked_times = 0;
+    assert_int_equal(vem_i_em_run(&e.em), VEM_OK);
+    assert_true(asked_times == 0 || asked_of == &e.em);
+    *steps = e.em.steps;
+    engine_free(&e);
+    vem_model_free(start);
+    grid_data_free(&data);
+    return asked_times;
+}
+
+static void one_of_a_loop_needs_no_state_and_says_its_cause(void **state)
+{
+    (void)state;
+    int64_t steps = 0;
+    const vem_i_move always = {.when = VEM_I_AFTER_M, .make = count};
+    const vem_i_move empty = {.when = VEM_I_AFTER_M, .where_empty = 1, .make = count};
+    const int64_t asked = asked_behind(&always, &steps);
+    assert_true(steps > 1);
+    assert_int_equal(asked, steps - 1); /* no M-step behind the last */
+    assert_int_equal(asked_behind(&empty, &steps), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +175,7 @@ int main(void)
         cmocka_unit_test(without_a_gain_it_ends),
         cmocka_unit_test(what_is_not_made_is_not_undone),
         cmocka_unit_test(what_was_asked_for_stays),
+        cmocka_unit_test(one_of_a_loop_needs_no_state_and_says_its_cause),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -104,6 +104,10 @@ static const struct {
     {"clusters=5 blocks=2 family=full search=closest held=2",
      "--blocks is 2, but blocks keep statistics of rows that hold all clusters, and here "
      "they hold 2 of 5: use --search all."},
+    {"clusters=5 blocks=2 family=full search=exact held=5",
+     "--blocks is 2, but blocks keep statistics of rows that hold all clusters, and "
+     "--search exact need not find all of them: use --search all."},
+    {"clusters=5 blocks=2 family=full search=boxes held=5", NULL},
     {"clusters=5 blocks=2 family=full search=all", NULL},
     {"clusters=5 blocks=1 family=full search=closest held=2", NULL},
     {"clusters=1 blocks=2 search=closest", NULL}, /* whose posteriors are known */

@@ -140,6 +140,8 @@ void vem_i_em_tell_size(const vem_i_em *em, vem_progress *told);
 /* After the E-step: does the loop end, or does a move at rest let it go on? em->next says it
  * (em_rest.c). */
 vem_status vem_i_em_rest(vem_i_em *em);
+/* One more move, behind those that it has; there is a slot for it. */
+vem_status vem_i_em_take_move(vem_i_em *em, const vem_i_move *move);
 /* The moves of this moment, one after the other, until one has acted, where there is anything for them
  * to do. */
 void vem_i_em_moves(vem_i_em *em, vem_i_moment when);

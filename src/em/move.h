@@ -10,7 +10,7 @@
 typedef enum vem_i_moment {
     VEM_I_AFTER_E, /* in the steps that the schedule has for it; the statistics follow, of what
                       is held then */
-    VEM_I_AFTER_M, /* where clusters hold nothing */
+    VEM_I_AFTER_M, /* in every step that makes one; or `where_empty` */
     VEM_I_AT_REST, /* after the E-step that would be the last: where one is made, the loop goes
                       on (em_rest.c) */
     VEM_I_BETWEEN_LOOPS /* of a search for the number of clusters */
@@ -29,8 +29,10 @@ typedef enum vem_i_limit {
 typedef struct vem_i_move {
     vem_i_move_name name; /* in the trace */
     vem_i_moment when;
+    int where_empty; /* after the M-step: only in steps in which clusters hold nothing */
     /* subject: a vem_i_em, or a vem_i_divider (select/divide_inside.h). NULL: the subject is its
-     * state. `free` meets what a `create` that failed left; NULL: the state is another's. */
+     * state, and there is no `free`. `free` meets what a `create` that failed left; NULL: the state
+     * is another's. */
     vem_status (*create)(void *subject, void **state);
     void (*free)(void *state);
     /* What F would gain in all; not above 0: there is nothing to make. A guess, where the move

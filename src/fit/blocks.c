@@ -11,6 +11,12 @@ vem_status vem_i_settle_blocks(vem_i_run *run, int64_t usual, vem_options *o)
         o->blocks = 1; /* whose posteriors are known */
     if (o->blocks == 1)
         return VEM_OK;
+    if (!vem_i_holds_all(o) && o->held >= o->clusters)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--blocks is %lld, but blocks keep statistics of rows that hold all "
+            "clusters, and --search %s need not find all of them: use --search all.",
+            (long long)o->blocks, vem_choice_name("search", o->search));
     if (!vem_i_holds_all(o))
         return vem_i_fail(
             run, VEM_BAD_OPTION,

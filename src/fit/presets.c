@@ -254,7 +254,7 @@ static vem_status settle_reach(vem_i_run *run, const vem_options *asked, const p
 static int takes_margin(const vem_options *o)
 {
     return o->held == 1 && is_plain(o->family) && o->prior == VEM_PRIOR_FLAT &&
-           o->search == VEM_SEARCH_CLOSEST;
+           vem_i_search_type_of((int)o->search)->takes_margin;
 }
 
 static vem_status check_margin(vem_i_run *run, const vem_options *out)
@@ -412,9 +412,8 @@ int vem_i_whole_search(const vem_options *o)
 
 int vem_i_holds_all(const vem_options *o)
 {
-    return o->search == VEM_SEARCH_ALL ||
-           ((o->search == VEM_SEARCH_CLOSEST || o->search == VEM_SEARCH_BOXES) &&
-            ((o->held >= o->clusters && o->held > 1) || o->held > VEM_I_SPARSE_MAX));
+    return o->search == VEM_SEARCH_ALL || (vem_i_search_is_whole((int)o->search) &&
+                                           vem_i_search_is_long(o->clusters, o->held));
 }
 
 int vem_i_wants_hard_start(const vem_options *o, int ours)

@@ -299,11 +299,13 @@ static int64_t reseed(void *state)
 /* Neither has a price nor an undo: F may fall, and they were asked for. */
 const vem_i_move vem_i_move_drop = {.name = VEM_I_MOVE_DROP,
                                     .when = VEM_I_AFTER_M,
+                                    .where_empty = 1,
                                     .create = create_dropping,
                                     .free = free_dropping,
                                     .make = drop};
 const vem_i_move vem_i_move_reseed = {.name = VEM_I_MOVE_RESEED,
                                       .when = VEM_I_AFTER_M,
+                                      .where_empty = 1,
                                       .create = create_drawn,
                                       .free = free_drawn,
                                       .make = reseed};

@@ -18,12 +18,8 @@ vem_status vem_i_moves_new(vem_i_em *em, int swaps)
                                                       ? &vem_i_move_refine_further
                                                       : NULL};
     vem_status status = VEM_OK;
-    for (int i = 0, count = 0; status == VEM_OK && i < VEM_I_MOVES; i++) {
-        if (!asked[i])
-            continue;
-        vem_i_listed *listed = &em->moves[count++];
-        listed->move = asked[i];
-        status = asked[i]->create(em, &listed->state);
-    }
+    for (int i = 0; status == VEM_OK && i < VEM_I_MOVES; i++)
+        if (asked[i])
+            status = vem_i_em_take_move(em, asked[i]);
     return status;
 }

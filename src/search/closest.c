@@ -47,6 +47,7 @@ static void find(vem_i_search *search, vem_i_block *block, const int32_t *before
 
 const vem_i_search_type vem_i_search_type_closest = {.size = sizeof(vem_i_search),
                                                      .apart = 1,
+                                                     .takes_margin = 1,
                                                      .shape = shape,
                                                      .work = work,
                                                      .next_block = vem_i_search_next,

@@ -39,7 +39,7 @@ vem_i_search_spec vem_i_search_all(int32_t clusters)
 
 vem_i_search_spec vem_i_search_closest(int32_t clusters, int32_t held, double margin)
 {
-    if ((held >= clusters && held > 1) || held > VEM_I_SPARSE_MAX) {
+    if (vem_i_search_is_long(clusters, held)) {
         vem_i_search_spec all = vem_i_search_all(clusters);
         all.held = at_most(held, clusters);
         return all;
@@ -57,15 +57,14 @@ vem_i_search_spec vem_i_search_for(const vem_options *o, uint64_t seed)
     const int32_t clusters = (int32_t)o->clusters, held = (int32_t)o->held;
     if (o->search == VEM_SEARCH_ALL)
         return vem_i_search_all(clusters);
-    if (o->search == VEM_SEARCH_CLOSEST)
-        return vem_i_search_closest(clusters, held, o->margin);
-    if (o->search == VEM_SEARCH_BOXES) {
-        vem_i_search_spec spec = vem_i_search_closest(clusters, held, 0);
-        spec.type = spec.dense ? spec.type : types[o->search];
+    const vem_i_search_type *type = types[o->search];
+    if (vem_i_search_is_whole(o->search)) {
+        vem_i_search_spec spec =
+            vem_i_search_closest(clusters, held, type->takes_margin ? o->margin : 0);
+        spec.type = spec.dense ? spec.type : type;
         return spec;
     }
-    return (vem_i_search_spec){.type = types[o->search],
-                               .whole = vem_i_search_is_whole(o->search),
+    return (vem_i_search_spec){.type = type,
                                .clusters = clusters,
                                .capacity = clusters,
                                .held = held,

@@ -92,6 +92,7 @@ typedef struct vem_i_search_type {
     int probes;  /* steps differ: lists are shared or buckets probed (em/schedule.h) */
     int apart; /* what an item holds follows from the model and from what it held: then items may be
                   those of several processes */
+    int takes_margin; /* --margin: hard items stay where the gain is small (spec.margin) */
 
     /* Before there is one. */
     /* Why it is taken where the choice is ours, in words; NULL: all clusters are tried. */
@@ -194,5 +195,12 @@ vem_i_block *vem_i_search_block(vem_i_search *search, int64_t number, int thread
 
 /* Longest lists kept sparse; beyond it the costs of all clusters are kept (dense). */
 enum { VEM_I_SPARSE_MAX = VEM_I_TOP_MAX - 1 };
+
+/* Of searches that try all clusters: are lists slower than the costs of all? Then it is `all`,
+ * whichever of them was asked for. */
+static inline int vem_i_search_is_long(int64_t clusters, int64_t held)
+{
+    return (held >= clusters && held > 1) || held > VEM_I_SPARSE_MAX;
+}
 
 #endif
