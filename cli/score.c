@@ -200,6 +200,11 @@ const cli_command cli_score = {
         "log-likelihood, free energy, quantisation error, AIC, BIC and ICL of DATA under "
         "MODEL",
     .details =
+        "free energy the log-likelihood as far as the clusters held explain it: all, if "
+        "not\n"
+        "            --held; that of a fit in which rows held a few is lower\n"
+        "quantisation error  squared distances of the rows to the mean nearest to them,\n"
+        "            summed, whatever cluster a mixture's labels say\n"
         "entropy     of the rows' probabilities over all clusters, summed, in "
         "nats; 0 where\n"
         "            every row belongs to one cluster\n"

@@ -68,8 +68,7 @@ static const char *const meanings[] = {
     "family",
     "what a cluster looks like: full, diag or iso (bayes, vb, bic, icl); iso-shared "
     "(gmeans, kmeans-bic); greedy takes these and diag-shared and full-shared; sweep "
-    "takes "
-    "all, also those of counts: bernoulli, poisson, multinomial; default full, with "
+    "takes all that fit takes, also those of counts; default full, with "
     "gmeans "
     "and kmeans-bic iso-shared, with bayes and vb diag where there are fewer than 5 rows "
     "for "

@@ -4,6 +4,7 @@ import json
 import pickle
 import threading
 import unittest
+import unittest.mock
 
 from package_case import Case, blobs, command, python
 
@@ -11,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 import vem
+from vem import _functions, _gaussian
 from arrow_table import Table, columns_of
 
 
@@ -335,6 +337,25 @@ print(os.waitstatus_to_exitcode(os.wait()[1]))
 """
         done = python(text, self.path("m.npz"))
         self.assertEqual(done.stdout.strip(), "0", done.stderr)
+
+    def test_types_of_families_that_are_to_come(self):
+        # Of the library's table, with one that has a shape and one of counts behind those there are.
+        rows = [("full", "", 2, 0), ("axes", "", 1, 0), ("tallies", "", -1, 0)]
+        types = _gaussian.types_of(rows)
+        self.assertEqual(types["axes"], "axes")
+        self.assertEqual(types["tied-spherical"], "iso-shared")
+        self.assertNotIn("tallies", types)
+        self.assertNotIn("full", list(types)[1:])
+
+    def test_a_family_without_an_estimator_is_told(self):
+        X = blobs()
+        counts = np.abs(np.round(X)).astype(float)
+        path = self.path("counts.npz")
+        vem.PoissonMixture(3, random_state=0).fit(counts).save(path)
+        with unittest.mock.patch.dict(_functions._COUNTS, clear=True):
+            with self.assertRaisesRegex(ValueError, "poisson, for which this package has no estimator"):
+                vem.load(path)
+        self.assertIsInstance(vem.load(path), vem.PoissonMixture)
 
     def test_words_of_refusals(self):
         X = blobs()

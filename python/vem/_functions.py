@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from . import _arrays, _options, _vem, _words
 from ._base import arrays_of, seed_of
 from ._counts import BernoulliMixture, MultinomialMixture, PoissonMixture
-from ._gaussian import FAMILIES, GaussianMixture
+from ._gaussian import GaussianMixture, word_of
 from ._items import Rows
 from ._kmeans import KMeans
 from ._threads import threads_of
@@ -292,9 +292,11 @@ def estimator_of(model):
         return found
     if family in _COUNTS:
         found = _COUNTS[family](clusters)
+    elif state["variances"] is None:
+        raise ValueError(f"The family of the model is {family}, for which this package has no "
+                         "estimator; the command reads it.")
     else:
-        names = {name: word for word, name in FAMILIES.items()}
-        found = GaussianMixture(clusters, covariance_type=names[family])
+        found = GaussianMixture(clusters, covariance_type=word_of(family))
         found.covariances_ = state["variances"].copy()
     _adopt(found, model, state, meta)
     _set_as_fitted(found, options)

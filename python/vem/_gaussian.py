@@ -6,8 +6,19 @@ from . import _options, _vem
 from ._base import arrays_of
 from ._mixture import STEPS, Mixture
 
-FAMILIES = {"full": "full", "tied": "full-shared", "diag": "diag", "spherical": "iso",
-            "tied-diag": "diag-shared", "tied-spherical": "iso-shared"}
+
+def types_of(families):
+    """Covariance types: scikit-learn's words, and of other families of the library that have a
+    shape their own names."""
+    types = {"full": "full", "tied": "full-shared", "diag": "diag", "spherical": "iso",
+             "tied-diag": "diag-shared", "tied-spherical": "iso-shared"}
+    named = set(types.values())
+    types.update((name, name) for name, _, axes, _ in families
+                 if axes >= 0 and name not in named)
+    return types
+
+
+FAMILIES = types_of(_vem.families())
 # What the library's families are called here.
 _TYPES = {family: word for word, family in FAMILIES.items()}
 WORDS = {"family": lambda word: repr(_TYPES.get(word, word))}
@@ -61,8 +72,7 @@ def _positive_definite(matrix):
 def _covariances_of(precisions, covariance_type, shape):
     """Covariances of precisions, which are checked."""
     precisions = _check_shape(precisions, shape, f"{covariance_type} precision")
-    if precisions.ndim and precisions.shape[-1:] == precisions.shape[-2:-1] and len(shape) > 1 and (
-            family_of(covariance_type).startswith("full")):
+    if _layout_of(family_of(covariance_type))[0] == 2:
         matrices = precisions.reshape(-1, *precisions.shape[-2:])
         if not all(_positive_definite(matrix) for matrix in matrices):
             raise ValueError(
@@ -75,8 +85,13 @@ def _covariances_of(precisions, covariance_type, shape):
     return 1 / precisions
 
 
+def _layout_of(family):
+    """How many axes a shape has, and whether the clusters share one."""
+    return {row[0]: row[2:] for row in _vem.families()}[family]
+
+
 def _shape_of(family, clusters, d):
-    axes, shared = {row[0]: row[2:] for row in _vem.families()}[family]
+    axes, shared = _layout_of(family)
     return (() if shared else (clusters,)) + (d,) * axes
 
 
