@@ -64,6 +64,21 @@ static void gaps_that_are_not_reached(void **state)
     grid_fit_free(&fit);
 }
 
+/* Half of the clusters and more cost more than all, which is said to whoever asked for so many. */
+static void many_held_clusters(void **state)
+{
+    (void)state;
+    static const int64_t held[] = {VEM_AUTO, 1, 3, 4, 7, 8};
+    for (size_t k = 0; k < sizeof held / sizeof *held; k++) {
+        vem_options o = grid_options(8, VEM_DIAG, VEM_PRIOR_FREE, held[k], VEM_DOUBLE, 3);
+        grid_fit fit = grid_run(ctx, &data, &o, NULL);
+        const int said =
+            strstr(vem_report_notes(fit.report), "(--held 8) take less") != NULL;
+        assert_int_equal(said, held[k] == 4 || held[k] == 7);
+        grid_fit_free(&fit);
+    }
+}
+
 /* The rule of stopping with its numbers: EPS D / 2. */
 static void rule_of_stopping(void **state)
 {
@@ -235,7 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaps_that_are_not_reached), cmocka_unit_test(rule_of_stopping),
         cmocka_unit_test(states_and_seconds),        cmocka_unit_test(starts_are_told),
-        cmocka_unit_test(steps_before_the_first),
+        cmocka_unit_test(steps_before_the_first),    cmocka_unit_test(many_held_clusters),
     };
     return cmocka_run_group_tests(tests, make_data, free_data);
 }
