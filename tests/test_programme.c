@@ -59,6 +59,30 @@ static void settles_after_axes(void **state)
                      fit->looks[VEM_I_FOUND_LITTLE].search.reach);
 }
 
+/* Of many rows and clusters: longer lists the more clusters; and the loop along axes ends no earlier than the
+ * one in all columns, where clusters have many rows. */
+static void many_rows_and_clusters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *clusters;
+        int64_t n;
+        int32_t reach, later;
+    } cases[] = {{"16384", 100000, 16, 1}, {"1023", 500000, 16, 1},
+                 {"1024", 131071, 16, 1},  {"1024", 131072, 16, 0},
+                 {"4096", 500000, 16, 0},  {"8192", 500000, 32, 1},
+                 {"16384", 500000, 64, 1}, {"65536", 5000000, 64, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const words[][2] = {{"clusters", cases[i].clusters}};
+        const vem_i_programme p = programme_of(words, 1, cases[i].n, 300, 0);
+        const vem_i_stage *fit = stage_of(&p, VEM_I_STAGE_FIT);
+        assert_int_equal(fit->looks[VEM_I_FOUND_ALONG].search.reach, cases[i].reach);
+        assert_int_equal(stage_of(&p, VEM_I_STAGE_LEADING)->options.tolerance >
+                             fit->options.tolerance,
+                         cases[i].later);
+    }
+}
+
 /* The starts have swapped; where their sample was crowded one loop does so once more. */
 static void swaps_after_starts(void **state)
 {
@@ -116,6 +140,7 @@ static void starts_have_programmes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(settles_after_axes),
+                                       cmocka_unit_test(many_rows_and_clusters),
                                        cmocka_unit_test(swaps_after_starts),
                                        cmocka_unit_test(starts_have_programmes)};
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -17,7 +17,11 @@ enum {
     LEAST_CLUSTERS = 128,
     SHARE = 3,  /* axes are at most this part of the columns, */
     MOST = 192, /* and at most so many */
-    SAMPLE = 4096,
+    SAMPLE =
+        4096, /* rows of which the axes are found; how many serve is tried on some more, */
+    MORE_ROWS = 16,      /* one of so many rows, */
+    MORE_CLUSTERS = 512, /* for so many clusters as many as axes are found of, */
+    MORE = 4,            /* and no more than so many times that */
     TOGETHER =
         16 *
         VEM_I_PROJECTED /* rows that a task projects: as a shard of the seeding, which is all there in one
@@ -36,6 +40,19 @@ int32_t vem_i_leading_most(int64_t n, int32_t d, int64_t clusters)
         return 0;
     const int32_t part = d / SHARE / VEM_I_AXES * VEM_I_AXES;
     return part < MOST ? part : MOST;
+}
+
+/* Whole samples of which how many axes serve is tried. */
+static int64_t samples_of(int64_t n, int64_t clusters)
+{
+    const int64_t rows = n / MORE_ROWS / SAMPLE, centers = clusters / MORE_CLUSTERS,
+                  samples = rows < centers ? rows : centers;
+    return samples < 1 ? 1 : samples < MORE ? samples : MORE;
+}
+
+int vem_i_leading_many(int64_t n, int64_t clusters)
+{
+    return samples_of(n, clusters) > 1;
 }
 
 void vem_i_axes_project(const vem_i_kernels *kernels, const void *packed, int32_t inner,
@@ -197,21 +214,27 @@ static vem_status project(vem_i_run *run, task *t, double distance, int *serve)
 
 /* ---- making them ---- */
 
-/* One from each of equal slices of the mass. */
+/* One from each of equal slices of the mass; the first SAMPLE of them are spread over all of it,
+ * too. */
 static vem_status copy_sample(vem_i_run *run, const vem_view *view, vem_i_axes_sample *s)
 {
     const size_t row = (size_t)view->d * view->kernels->element;
-    int64_t *picked = NULL;
+    int64_t *picked = NULL, *spread = NULL;
     vem_status status = vem_i_take(run, &picked, (size_t)s->n, sizeof *picked);
+    if (status == VEM_OK)
+        status = vem_i_take(run, &spread, (size_t)s->n, sizeof *spread);
     if (status == VEM_OK && !run->counted) {
         status = vem_i_view_pick_by_mass(run, view, (int)s->n, picked);
+        for (int64_t i = 0; i < s->n; i++)
+            spread[i % s->parts * (s->n / s->parts) + i / s->parts] = picked[i];
         if (status == VEM_OK && run->comm)
-            vem_i_view_rows(run, view, picked, s->n, s->x);
+            vem_i_view_rows(run, view, spread, s->n, s->x);
         for (int64_t i = 0; i < s->n && !run->comm; i++) {
-            vem_i_view_copy(view, picked[i], (char *)s->x + (size_t)i * row);
+            vem_i_view_copy(view, spread[i], (char *)s->x + (size_t)i * row);
             vem_i_residence_check(run);
         }
     }
+    vem_i_free(spread);
     vem_i_free(picked);
     return status;
 }
@@ -267,13 +290,16 @@ static vem_status make(vem_i_run *run, const vem_view *view, int32_t clusters,
     double *axes = NULL, distance = 0;
     int serve = 1;
     void *along = NULL;
+    vem_i_axes_sample first = *sample;
+    first.n /= first.parts;
+    first.parts = 1;
     const vem_i_room list[] = {
         {&axes, most, (size_t)view->d * sizeof(double), 0},
         {&along, (size_t)sample->n, most * kernels->element, 0},
     };
     vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK)
-        status = vem_i_axes_find(run, sample, l->most, axes);
+        status = vem_i_axes_find(run, &first, l->most, axes);
     if (status == VEM_OK && !run->counted) {
         vem_i_narrow(kernels, axes, (int64_t)most * view->d, l->basis);
         kernels->pack(l->basis, view->d, NULL, l->most, view->d, NULL, packed, NULL);
@@ -320,8 +346,11 @@ vem_status vem_i_leading_new(vem_i_run *run, const vem_view *view, int32_t most,
                              int32_t clusters, vem_i_leading *leading)
 {
     const vem_i_kernels *kernels = view->kernels;
-    vem_i_axes_sample sample = {.n = view->global_n < SAMPLE ? view->global_n : SAMPLE,
+    const int64_t parts = samples_of(view->global_n, clusters);
+    vem_i_axes_sample sample = {.n = view->global_n < SAMPLE ? view->global_n
+                                                             : parts * SAMPLE,
                                 .d = view->d,
+                                .parts = (int32_t)parts,
                                 .kernels = kernels};
     const size_t row = (size_t)view->d * kernels->element;
     void *packed = NULL, *zeros = NULL;

@@ -25,6 +25,9 @@ typedef struct vem_i_leading {
 /* Most axes for rows of so many columns; 0: they are so few, or the rows or clusters, that tiles of
  * all columns are as fast. */
 int32_t vem_i_leading_most(int64_t n, int32_t d, int64_t clusters);
+/* Are there so many rows and clusters that more rows are asked how many axes serve, and more axes
+ * taken? */
+int vem_i_leading_many(int64_t n, int64_t clusters);
 /* Along no more than `most` axes; the copy rests where the view does. */
 vem_status vem_i_leading_new(vem_i_run *run, const vem_view *view, int32_t most,
                              int32_t clusters, vem_i_leading *leading);

@@ -1,9 +1,12 @@
 /* How many axes serve: tried on the sample itself.
  *
- * Three quarters of it make centers: rows at even spaces, to each of which the rows nearest along the
- * axes are averaged. The others look for the nearest center along 32, 64, ... axes. The fewest axes
- * serve that lose no more than a share LOSS of the squared distances beside a look in all columns.
- * A fit loses less, since its centers are means of more rows, and settles in all columns. */
+ * Three quarters of it (more of a sample of several parts) make centers: rows at even spaces, to each
+ * of which the rows nearest along the axes are averaged. The others look for the nearest center along
+ * 32, 64, ... axes. The fewest axes serve that lose no more than a share LOSS of the squared distances
+ * beside a look in all columns. A fit of few rows loses less, since its centers are means of more rows,
+ * and settles in all columns. One of many rows can find more in the columns that are left out: more
+ * axes are taken then while they lower the loss by a quarter, until it is LITTLE. What noise adds to
+ * the loss they would lower by less. */
 #include <math.h>
 #include <string.h>
 
@@ -13,20 +16,23 @@
 #include "coarse/leading_inside.h"
 
 enum {
-    QUERY = 4,     /* one row of so many looks for a center */
+    QUERY = 4,     /* one row of so many, of one part, looks for a center */
     CENTER = 8,    /* one of so many begins one */
     TOGETHER = 64, /* rows that a task looks at */
     NUMBERS = 8    /* of axes, at most, that are tried */
 };
-static const double LOSS = 1.2e-3;
+static const double LOSS = 1.2e-3, LITTLE = 2e-4, LOWER = 0.75;
 
 typedef struct task {
     const vem_i_axes_sample *sample;
     int32_t most, numbers, centers;
     int64_t queries;
+    int64_t apart; /* so many rows lie between queries */
     const void *packed, *zeros;
     void *along;       /* n x most of T: the sample along the axes */
     int32_t *nearest;  /* n: of its centers */
+    int32_t *first;    /* centers: a row that it averages, and */
+    int32_t *next;     /* n: the one after that; -1: none */
     double *sums;      /* d */
     void *means;       /* centers x d of T */
     void *means_along; /* centers x most of T */
@@ -119,15 +125,26 @@ static void measure_centers(const task *t)
     }
 }
 
+/* The rows of each center that do not ask. */
+static void list_rows(const task *t)
+{
+    for (int32_t c = 0; c < t->centers; c++)
+        t->first[c] = -1;
+    for (int64_t i = t->sample->n - 1; i >= 0; i--) {
+        if (i % t->apart == t->apart - 1)
+            continue;
+        t->next[i] = t->first[t->nearest[i]];
+        t->first[t->nearest[i]] = (int32_t)i;
+    }
+}
+
 /* The mean of the rows of a center that do not ask; there is one, with which it began. */
 static void average(const task *t, int64_t center, const void *rows, int64_t d, void *out)
 {
     const vem_i_kernels *kernels = t->sample->kernels;
     double count = 0;
     memset(t->sums, 0, (size_t)d * sizeof *t->sums);
-    for (int64_t i = 0; i < t->sample->n; i++) {
-        if (i % QUERY == QUERY - 1 || t->nearest[i] != center)
-            continue;
+    for (int64_t i = t->first[center]; i >= 0; i = t->next[i]) {
         const void *row = (const char *)rows + (size_t)(i * d) * kernels->element;
         count++;
         for (int64_t j = 0; j < d; j++)
@@ -150,6 +167,7 @@ static void make_centers(vem_i_run *run, task *t)
     }
     measure_centers(t);
     vem_i_parallel(run, vem_i_shards(s->n, VEM_I_BLOCK), assign_block, t);
+    list_rows(t);
     for (int64_t c = 0; c < t->centers; c++) {
         average(t, c, s->x, s->d, t->means);
         average(t, c, t->along, t->most, t->means_along);
@@ -164,12 +182,12 @@ static void query_block(void *arg, int64_t number, int thread)
     const vem_i_axes_sample *s = t->sample;
     const vem_i_kernels *kernels = s->kernels;
     const int64_t first = number * TOGETHER, left = t->queries - first,
-                  row = first * QUERY + QUERY - 1;
+                  row = first * t->apart + t->apart - 1;
     const int32_t n = left < TOGETHER ? (int32_t)left : TOGETHER;
     desk d;
     desk_of(t, t->scratch + (size_t)thread * t->scratch_size, &d);
-    kernels->distances(at(t, s->x, row * s->d), QUERY * (int64_t)s->d, n, s->d, t->means,
-                       s->d, t->centers, d.far, TOGETHER);
+    kernels->distances(at(t, s->x, row * s->d), t->apart * s->d, n, s->d, t->means, s->d,
+                       t->centers, d.far, TOGETHER);
     for (int32_t p = 0; p < n; p++) {
         double least = INFINITY;
         for (int64_t c = 0; c < t->centers; c++)
@@ -177,7 +195,7 @@ static void query_block(void *arg, int64_t number, int thread)
         t->lost[(first + p) * (NUMBERS + 1) + NUMBERS] = least;
     }
     for (int32_t k = 0; k < t->numbers; k++) {
-        look(t, row, QUERY, n, (k + 1) * VEM_I_AXES, &d);
+        look(t, row, t->apart, n, (k + 1) * VEM_I_AXES, &d);
         for (int32_t p = 0; p < n; p++) {
             double *lost = t->lost + (first + p) * (NUMBERS + 1);
             const int64_t c = d.index[p] < 0 ? 0 : d.index[p];
@@ -186,18 +204,29 @@ static void query_block(void *arg, int64_t number, int thread)
     }
 }
 
+/* What is lost along that many panels of axes, as a share of the squared distances. */
+static double loss_of(const task *t, int32_t k)
+{
+    double lost = 0, all = 0;
+    for (int64_t q = 0; q < t->queries; q++) {
+        lost += t->lost[q * (NUMBERS + 1) + k];
+        all += t->lost[q * (NUMBERS + 1) + NUMBERS];
+    }
+    return lost > 0 ? lost / all : 0;
+}
+
 static int32_t fewest(const task *t)
 {
-    for (int32_t k = 0; k < t->numbers; k++) {
-        double lost = 0, all = 0;
-        for (int64_t q = 0; q < t->queries; q++) {
-            lost += t->lost[q * (NUMBERS + 1) + k];
-            all += t->lost[q * (NUMBERS + 1) + NUMBERS];
-        }
-        if (lost <= LOSS * all)
-            return (k + 1) * VEM_I_AXES;
-    }
-    return 0;
+    int32_t k = 0;
+    while (k < t->numbers && !(loss_of(t, k) <= LOSS))
+        k++;
+    if (k == t->numbers)
+        return 0;
+    if (t->sample->parts > 1)
+        while (k + 1 < t->numbers && loss_of(t, k) > LITTLE &&
+               loss_of(t, k + 1) <= LOWER * loss_of(t, k))
+            k++;
+    return (k + 1) * VEM_I_AXES;
 }
 
 vem_status vem_i_axes_choose(vem_i_run *run, const vem_i_axes_sample *sample,
@@ -210,13 +239,16 @@ vem_status vem_i_axes_choose(vem_i_run *run, const vem_i_axes_sample *sample,
               .packed = packed,
               .zeros = zeros,
               .centers = (int32_t)(sample->n / CENTER),
-              .queries = sample->n / QUERY};
+              .queries = sample->n / QUERY / sample->parts,
+              .apart = (int64_t)QUERY * sample->parts};
     t.numbers = most / VEM_I_AXES < NUMBERS ? most / VEM_I_AXES : NUMBERS;
     t.scratch_size = desk_of(&t, NULL, NULL);
     const size_t centers = (size_t)t.centers, width = (size_t)most * element;
     const vem_i_room list[] = {
         {&t.along, n, width, 0},
         {&t.nearest, n, sizeof *t.nearest, 0},
+        {&t.first, centers, sizeof *t.first, 0},
+        {&t.next, n, sizeof *t.next, 0},
         {&t.sums, (size_t)sample->d, sizeof *t.sums, 0},
         {&t.means, centers, (size_t)sample->d * element, 0},
         {&t.means_along, centers, width, 0},

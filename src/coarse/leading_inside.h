@@ -9,10 +9,11 @@ enum { VEM_I_AXES = 32 };
 /* Rows that are projected together. */
 enum { VEM_I_PROJECTED = 64 };
 
-/* Some rows of the view, copied. */
+/* Some rows of the view, copied: so many samples one after the other. */
 typedef struct vem_i_axes_sample {
     int64_t n;
     int32_t d;
+    int32_t parts;
     const vem_i_kernels *kernels;
     void *x; /* n x d of T */
 } vem_i_axes_sample;

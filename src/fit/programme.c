@@ -7,11 +7,14 @@
 static const double START_TIME = 0.5, FIT_TIME = 0.75, LEADING_TIME = 0.75;
 
 /* And its tolerance is so many times the one asked for, where prices follow, or where steps in all
- * columns do. */
+ * columns do: unless there are many rows, and clusters of many, which such steps alone bring on slowly. */
 static const double BEFORE_PRICES = 10, BEFORE_WHOLE = 4;
 
-/* Clusters of a list after the loop along axes: rows have looked farther already. */
-enum { SETTLE_REACH = 16 };
+enum { MANY_ROWS = 64 };
+
+/* Clusters of a list after the loop along axes: rows have looked farther already. Of many rows one for
+ * so many clusters, if these are more: the more clusters, the more are about as near. */
+enum { SETTLE_REACH = 16, SETTLE_PART = 256 };
 
 int vem_i_reduces(const vem_options *options, int64_t n)
 {
@@ -82,6 +85,19 @@ static void add_before(vem_i_programme *p, vem_i_stage_kind kind,
     stage->swapped = p->options.swaps > 0;
 }
 
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t settle_reach(const vem_i_programme *p)
+{
+    const int64_t part = p->options.clusters / SETTLE_PART;
+    return vem_i_leading_many(p->items, p->options.clusters) && part > SETTLE_REACH
+               ? part
+               : SETTLE_REACH;
+}
+
 /* The loop that was asked for. Along axes rows have looked around and clusters have moved; the starts
  * have done the swaps, but where far rows crowded their sample, and no other loop looks again. */
 static void add_fit(vem_i_programme *p, const vem_options *options, double share)
@@ -101,7 +117,7 @@ static void add_fit(vem_i_programme *p, const vem_options *options, double share
     }
     if (leading) {
         o.swaps = 0;
-        o.reach = o.reach < SETTLE_REACH ? o.reach : SETTLE_REACH;
+        o.reach = lesser(o.reach, settle_reach(p));
         stage->looks[VEM_I_FOUND_ALONG] = looks_of(&o);
     }
 }
@@ -120,7 +136,9 @@ static void add_leading(vem_i_programme *p, int32_t d)
         stage->axes = most;
         stage->leaves = 1;
         stage->swapped = 1;
-        stage->options.tolerance *= BEFORE_WHOLE;
+        if (!vem_i_leading_many(p->items, o->clusters) ||
+            p->items / o->clusters < MANY_ROWS)
+            stage->options.tolerance *= BEFORE_WHOLE;
     }
 }
 
