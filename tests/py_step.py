@@ -122,6 +122,21 @@ class Step(Case):
         self.one_by_one(lambda commands: commands)
         self.assertEqual(self.results("p"), expected)
 
+    def test_bounds_come_back(self):
+        """Shared lists of rows of many columns: what is known of a row is kept with what it holds."""
+        rng = random.Random(6)
+        centers = [[rng.gauss(0, 0.3) for _ in range(256)] for _ in range(90)]
+        self.data = self.npy("wide.npy", [[v + rng.gauss(0, 1) for v in rng.choice(centers)]
+                                          for _ in range(2500)], "<f4")
+        self.vem("seed", self.data, "-k", 70, "-o", self.path("s.npz"), "-q", "--algorithm", "kmeans",
+                 "--seeding", "random")
+        words = [*self.start, "--algorithm", "kmeans", "--search", "groups", "--max-steps", 12]
+        expected = self.whole(*words)
+        self.assertGreater(expected[4], 6)
+        self.begin(2, *words, "--labels", self.path("p.npy"))
+        self.one_by_one(list)
+        self.assertEqual(self.results("p"), expected)
+
     def test_lost_late_and_twice(self):
         """Of each round some commands are lost, some come twice: nothing else is made again."""
         rng = random.Random(8)

@@ -178,6 +178,15 @@ void vem_i_bounds_end(vem_i_bounds *b, const vem_i_hierarchy *h)
     b->known = 1;
 }
 
+int vem_i_bounds_list(const vem_i_bounds *b, vem_i_kept list[2])
+{
+    if (!b->plain)
+        return 0;
+    list[0] = (vem_i_kept){b->lower, (size_t)b->n * sizeof *b->lower};
+    list[1] = (vem_i_kept){b->of, (size_t)b->n * sizeof *b->of};
+    return 2;
+}
+
 void vem_i_bounds_forget(vem_i_bounds *b)
 {
     b->known = 0;

@@ -45,6 +45,8 @@ void vem_i_bounds_free(vem_i_bounds *bounds);
 void vem_i_bounds_begin(vem_i_bounds *bounds, const vem_i_search *search,
                         const vem_i_hierarchy *hierarchy);
 void vem_i_bounds_end(vem_i_bounds *bounds, const vem_i_hierarchy *hierarchy);
+/* What a step with lists has noted of the items. Returns how many blocks that is. */
+int vem_i_bounds_list(const vem_i_bounds *bounds, vem_i_kept list[2]);
 /* Clusters have other numbers. */
 void vem_i_bounds_forget(vem_i_bounds *bounds);
 void vem_i_bounds_record(vem_i_record *record, vem_i_bounds *bounds,

@@ -226,6 +226,23 @@ static void settle(vem_i_search *search, int found)
         vem_i_bounds_end(&g->bounds, &g->hierarchy);
 }
 
+/* Bounds that items were given while they were searched: items that come back from where they were kept
+ * have those, too (em/estep_kept.c). */
+static int found(const vem_i_search *search, vem_i_kept *list)
+{
+    const vem_i_groups *g = (const vem_i_groups *)search;
+    return g->probe == 0 ? vem_i_bounds_list(&g->bounds, list) : 0;
+}
+
+static void found_again(vem_i_search *search, const vem_i_kept *kept)
+{
+    vem_i_kept list[VEM_I_SEARCH_FOUND];
+    const int count = found(search, list);
+    const char *from = kept->bytes;
+    for (int i = 0; i < count; from += list[i++].count)
+        memcpy(list[i].bytes, from, list[i].count);
+}
+
 static void renumber(vem_i_search *search, const int32_t *map, int32_t clusters)
 {
     (void)map, (void)clusters;
@@ -288,6 +305,8 @@ const vem_i_search_type vem_i_search_type_groups = {.size = sizeof(vem_i_groups)
                                                     .next_block = next_block,
                                                     .find = vem_i_groups_find,
                                                     .settle = settle,
+                                                    .found = found,
+                                                    .found_again = found_again,
                                                     .renumber = renumber,
                                                     .place = place,
                                                     .order = order,
