@@ -3,6 +3,7 @@
 #include "processes.h"
 
 #include "data/together.h"
+#include "metrics/chunks.h"
 
 /* ---- what they do ---- */
 
@@ -140,6 +141,84 @@ static void a_failure_keeps_its_sentence(void **state)
     assert_int_equal(vem_i_comm_agree(&run), VEM_IO_ERROR);
 }
 
+/* ---- a stop ---- */
+
+static int meetings, others_ask_from; /* 0: never */
+static int chunks_seen;
+
+static void meet_others(vem_i_comm *comm, vem_i_combining how, void *values, size_t count)
+{
+    (void)comm, (void)how, (void)count;
+    meetings++;
+    ((int64_t *)values)[0] += others_ask_from > 0 && meetings >= others_ask_from;
+}
+
+static int ask_to_stop(void *user, const vem_progress *told)
+{
+    (void)told;
+    return user != NULL;
+}
+
+static vem_status see_chunk(vem_i_run *run, void *arg, const vem_view *view,
+                            const vem_model *model, int64_t first)
+{
+    const vem_progress told = {.phase = "assign", .free_energy = NAN};
+    (void)arg, (void)view, (void)model, (void)first;
+    chunks_seen++;
+    return vem_i_progress(run, &told, 1) ? vem_i_fail_stopped(run, "here") : VEM_OK;
+}
+
+static void go_through(const vem_model *model, const vem_data *data, int rank, void *asks,
+                       int others)
+{
+    vem_i_comm comm = {.rank = rank, .size = 2, .combine = meet_others};
+    vem_i_watch watch = {0};
+    vem_i_run run = {.ctx = ctx,
+                     .threads = 1,
+                     .watch = &watch,
+                     .comm = &comm,
+                     .peers = &comm,
+                     .progress = ask_to_stop,
+                     .progress_user = asks};
+    meetings = chunks_seen = 0;
+    others_ask_from = others;
+    assert_int_equal(vem_i_for_chunks(&run, model, data, VEM_SINGLE, "assign", 1,
+                                      see_chunk, NULL),
+                     asks || others ? VEM_STOPPED : VEM_OK);
+}
+
+/* Each goes through its own rows, one is asked to stop: all do so at the same meeting, and nobody waits for who
+ * is gone. Who has fewer chunks comes to as many meetings. */
+static void a_stop_is_heard_where_all_meet(void **state)
+{
+    (void)state;
+    enum { CHUNK = 1 << 17, ROWS = 4 * CHUNK + 1 };
+    const double mean = 0, variance = 1;
+    float *rows = calloc(ROWS, sizeof *rows);
+    vem_data *data;
+    vem_model *model;
+    assert_non_null(rows);
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT32, rows, ROWS, 1, 0, 0, &data),
+                     VEM_OK);
+    assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, 1, 1, &mean, NULL, &variance,
+                                   &model),
+                     VEM_OK);
+    for (int rank = 0; rank < 2; rank++) {
+        go_through(model, data, rank, NULL, 0);
+        assert_int_equal(chunks_seen, 2 + rank);
+        assert_int_equal(meetings, 4);
+        go_through(model, data, rank, &rank, 0); /* asked in the first chunk */
+        assert_int_equal(chunks_seen, 1);
+        assert_int_equal(meetings, 2);
+        go_through(model, data, rank, NULL, 2); /* the other one was */
+        assert_int_equal(chunks_seen, 1);
+        assert_int_equal(meetings, 2);
+    }
+    vem_model_free(model);
+    vem_data_free(data);
+    free(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +226,7 @@ int main(void)
         cmocka_unit_test(shards_are_counted_once),
         cmocka_unit_test(alone_there_is_one_clock),
         cmocka_unit_test(a_failure_keeps_its_sentence),
+        cmocka_unit_test(a_stop_is_heard_where_all_meet),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -68,12 +68,23 @@ void vem_i_comm_join(vem_i_run *run)
         run->comm = run->peers = run->ctx->comm;
 }
 
+/* Of what one process does alone: a stop is only noted, so that all hear of it where they agree. */
+static int note_stop(void *user, const vem_progress *told)
+{
+    const vem_i_run *run = user;
+    run->watch->asked |= run->progress(run->progress_user, told) != 0;
+    return 0;
+}
+
 vem_i_run vem_i_comm_alone(const vem_i_run *run)
 {
     vem_i_run alone = *run;
     alone.comm = alone.peers = NULL;
-    if (run->peers) /* whose clock it is by */
+    if (run->peers) { /* whose clock it is by, and who stop together */
         alone.deadline = 0;
+        alone.progress = run->progress ? note_stop : NULL;
+        alone.progress_user = (void *)run;
+    }
     return alone;
 }
 

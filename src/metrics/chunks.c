@@ -144,6 +144,22 @@ void vem_i_chunks_of(const vem_data *data, int rank, int size, int64_t *first,
     *end = *end < n ? *end : n;
 }
 
+/* Those of the process that has most of them: so often all of them meet. */
+static int64_t most_chunks(const vem_i_run *run, const vem_data *data)
+{
+    const int64_t chunks = vem_i_shards(data->n, rows_of(data));
+    return run->comm ? vem_i_shards(chunks, run->comm->size) : chunks;
+}
+
+/* Several processes stop between two chunks, all of them at the same one. */
+static vem_status meet(vem_i_run *run)
+{
+    const vem_status status = vem_i_comm_agree(run);
+    return status == VEM_OK && run->peers && run->watch->stop
+               ? vem_i_fail_stopped(run, "while rows were gone through")
+               : status;
+}
+
 vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_data *data,
                             vem_precision precision, const char *phase, int passes,
                             vem_i_chunk_fn work, void *arg)
@@ -169,7 +185,11 @@ vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_da
     if (run->comm)
         vem_i_chunks_of(data, run->comm->rank, run->comm->size, &begin, &end);
     const int owner = vem_i_whole_begin(run, phase, data->n);
-    for (int64_t first = begin; first < end && status == VEM_OK; first += rows) {
+    const int64_t most = most_chunks(run, data);
+    int64_t first = begin;
+    for (int64_t chunk = 0; chunk < most && status == VEM_OK; chunk++, first += rows) {
+        if ((status = meet(run)) != VEM_OK || first >= end)
+            continue;
         vem_i_points_request request = {.first = first,
                                         .count = data->n - first < rows ? data->n - first
                                                                         : rows,
@@ -191,5 +211,5 @@ vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_da
     vem_model_free(inside);
     vem_i_free(units);
     vem_i_free(origin);
-    return status == VEM_OK ? vem_i_comm_agree(run) : status;
+    return status == VEM_OK ? meet(run) : status;
 }
