@@ -278,12 +278,12 @@ void cli_wrap(FILE *stream, const char *text, int column, int at, int width);
 /* ---- Files (files.c) ---- */
 
 int cli_has_ending(const char *path, const char *ending);
-/* Before anything is read: every file that the command line says is written has a right
- * ending and can be written, is no other output, and is none of the files that are read
- * (operands and options), under whatever name. CLI_DONE, or a status after a message. */
+/* Before anything is read: every file that is to be written has a right ending and can be, is no
+ * other output, and none of those that are read, under whatever name. CLI_DONE, or a status. */
 int cli_check_files(const cli_args *args);
 /* Can it be opened? What is read late should be missed early. */
 int cli_check_readable(const char *path);
+const char *cli_reason(int error); /* in the words of the library */
 /* Has the output one of these endings ("npy csv")? NULL for `path`: nothing to do. */
 int cli_check_ending(const char *path, const char *endings);
 /* Data with --weights and CLI_READ_OPTIONS where the command has them; says

@@ -151,7 +151,10 @@ static void model_words(const cli_args *args, const vem_model *model,
            cli_counted(vem_model_columns(model), "column", b));
     names_words("columns", model, vem_model_columns(model), vem_model_column_name);
     names_words("ids", model, vem_model_ids(model), vem_model_id_name);
-    printf("  %-12s %.6g to %.6g\n", "weights", weights.low, weights.high);
+    printf("  %-12s %.6g to %.6g%s\n", "weights", weights.low, weights.high,
+           vem_model_prior(model) == VEM_PRIOR_EVEN
+               ? ": prices of clusters (--balance), not shares of rows"
+               : "");
     if (vem_model_variance_count(model) > 0)
         printf("  %-12s %.6g to %.6g%s\n", "variances", variances.low, variances.high,
                vem_model_scale(model) ? ", in units of each column's scale" : "");

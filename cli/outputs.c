@@ -102,11 +102,11 @@ static int check_directory(const char *path)
     struct stat facts;
     const char *reason = NULL;
     if (stat(directory, &facts) != 0)
-        reason = strerror(errno);
+        reason = cli_reason(errno);
     else if (!S_ISDIR(facts.st_mode))
         reason = strerror(ENOTDIR);
     else if (access(directory, W_OK | X_OK) != 0)
-        reason = strerror(errno);
+        reason = cli_reason(errno);
     if (reason)
         cli_error("%s cannot be written: the directory %s: %s.", path, directory, reason);
     free(directory);
@@ -119,7 +119,7 @@ static int check_writable(const char *path)
     if (stat(path, &facts) != 0)
         return check_directory(path);
     if (access(path, W_OK) != 0) {
-        cli_error("%s cannot be written: %s.", path, strerror(errno));
+        cli_error("%s cannot be written: %s.", path, cli_reason(errno));
         return CLI_FAILED;
     }
     if (!S_ISREG(facts.st_mode) || is_device(path))
@@ -207,12 +207,31 @@ static int check_against(const cli_args *args, const cli_file *written,
     return CLI_DONE;
 }
 
+/* As the library says it of files that it opens. */
+const char *cli_reason(int error)
+{
+    return error == ENOENT                     ? "there is no such file or directory"
+           : error == EACCES || error == EPERM ? "permission denied"
+                                               : strerror(error);
+}
+
 /* What is read late should be missed early. FILE.h5:/path is left to its reader. */
 int cli_check_readable(const char *path)
 {
     if (strcmp(path, "-") == 0 || strchr(path, ':') || access(path, R_OK) == 0)
         return CLI_DONE;
-    cli_error("%s could not be opened: %s.", path, strerror(errno));
+    cli_error("%s could not be opened: %s.", path, cli_reason(errno));
+    return CLI_FAILED;
+}
+
+/* Is it rather the name of a column that was given in place of a file? */
+static int check_truth_file(const char *path)
+{
+    if (strpbrk(path, "./:-") || access(path, F_OK) == 0)
+        return cli_check_readable(path);
+    cli_error("%s could not be opened: %s. A column of a file is asked for by --truth "
+              "FILE --truth-column %s.",
+              path, cli_reason(errno), path);
     return CLI_FAILED;
 }
 
@@ -222,7 +241,9 @@ int cli_check_files(const cli_args *args)
         const char *path = cli_value(args, file->name);
         if (!path)
             continue;
-        if (file->use == CLI_READS && cli_check_readable(path) != CLI_DONE)
+        const int truth = strcmp(file->name, "truth") == 0;
+        if (file->use == CLI_READS &&
+            (truth ? check_truth_file(path) : cli_check_readable(path)) != CLI_DONE)
             return CLI_FAILED;
         if (file->use == CLI_READS)
             continue;

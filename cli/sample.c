@@ -126,7 +126,8 @@ const cli_command cli_sample = {
                "what is drawn has that length only about). The same seed gives the same "
                "rows for\n"
                "any number of threads, and the first rows do not depend on how many "
-               "there are.\n",
+               "there are.\n"
+               "Clusters of --balance, whose weights are prices, are drawn alike.\n",
     .examples = "  vem sample model.npz -n 10000 -o rows.npy --labels clusters.npy\n"
                 "  vem sample model.npz -n 100 -o rows.csv --seed 7\n",
     .own = own,

@@ -71,7 +71,7 @@ static int read_state(step *s)
         return CLI_FAILED;
     }
     if (!realpath(path, s->path)) {
-        cli_error("%s could not be opened: %s.", path, strerror(errno));
+        cli_error("%s could not be opened: %s.", path, cli_reason(errno));
         return CLI_FAILED;
     }
     snprintf(s->folder, sizeof s->folder, "%s.parts", s->path);

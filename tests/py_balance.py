@@ -242,6 +242,30 @@ class Balance(Case):
         for a, b in zip(trace, trace[1:]):
             self.assertGreaterEqual(b, a - 1e-9 * abs(a))
 
+    def test_prices_are_no_shares(self):
+        """Weights that are prices say nothing of sizes: not to describe, to sample, or to criteria."""
+        told = self.json("fit", self.path("x.npy"), "-k", 30, "--balance", "soft", "-o", self.path("m.npz"))
+        model = np.load(self.path("m.npz"))
+        self.assertGreater(model["weights"].max(), 2 / 30)  # else nothing is shown
+        for words in ((), (self.path("x.npy"),)):
+            said = self.json("describe", self.path("m.npz"), *words)
+            for cluster in said["found"]:
+                self.assertAlmostEqual(cluster["weight"], 1 / 30)
+        said = self.json("describe", self.path("m.npz"))
+        np.testing.assert_allclose([c["mean"] for c in said["columns"]], model["means"].mean(axis=0))
+        self.vem("sample", self.path("m.npz"), "-n", 9000, "-o", self.path("s.npy"), "--labels",
+                 self.path("l.npy"))
+        drawn = np.bincount(np.load(self.path("l.npy")), minlength=30)
+        self.assertLess(np.abs(drawn - 300).max(), 6 * 300 ** 0.5)
+        score = self.json("score", self.path("m.npz"), self.path("x.npy"))
+        self.assertEqual(score["parameters"], told["parameters"])
+        self.assertEqual(score["parameters"], model["means"].size + 1)
+        self.assertIn("prices", self.vem("info", self.path("m.npz")).stdout)
+
+    def test_even_needs_a_model(self):
+        self.refuse(2, ["fit", self.path("x.npy"), "-k", 3, "--prior", "even"], "--prior is even",
+                    "--init MODEL")
+
     def test_with_others(self):
         self.fit("--balance", "soft", "--search", "closest")
         self.fit("--balance", "soft", "--search", "estimated")

@@ -235,7 +235,7 @@ class FoundBeforeTheWork(Case):
     def test_absent_folder(self):
         for words, option, ending in self.outputs():
             self.refuse(1, words + [option, self.path(f"absent/out.{ending}")],
-                        "No such file or directory", "absent")
+                        "there is no such file or directory", "absent")
 
     def test_a_folder(self):
         for words, option, ending in self.outputs():
@@ -262,9 +262,11 @@ class FoundBeforeTheWork(Case):
     def test_inputs_of_options(self):
         data = self.npy("data.npy", blobs()[0])
         self.refuse(1, ["fit", data, "-k", 3, "--weights", self.path("w.npy")], "w.npy",
-                    "No such file")
+                    "there is no such file or directory")
         self.refuse(1, ["score", MISSING, MISSING, "--truth", self.path("t.npy")], "t.npy",
-                    "No such file")
+                    "there is no such file or directory")
+        said = self.vem("score", MISSING, MISSING, "--truth", "digit", code=1).stderr
+        self.assertIn("--truth FILE --truth-column digit", said)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class Said(Case):
         rows = blobs(n=300, clusters=2)[0]
         heap = self.npy("heap.npy", rows + [[40.0, 40.0]] * 30)
         for words in (("--method", "greedy"), ("--method", "sweep")):
-            text = " ".join(self.vem("select", heap, *words, "--max-clusters", 6).stdout.split())
+            text = " ".join(self.vem("select", heap, *words, "--max-clusters", 3).stdout.split())
             self.assertIn("how sure BIC", text)
             self.assertIn("what --floor makes of clusters", text)
             self.assertNotIn("clearly better", text)
@@ -46,6 +46,24 @@ class Said(Case):
         constant = self.npy("c.npy", [[*row, 1.0] for row in rows])
         text = self.vem("select", constant, "--method", "greedy", "--max-clusters", 4).stdout
         self.assertNotIn("makes of clusters", text)  # as it does of all others
+
+    def test_a_flat_cluster_in_both(self):
+        """What the floor gives both of two mixtures is no reason to doubt the choice between them."""
+        r = random.Random(0)
+        rows = [[r.gauss(x, 1), r.gauss(y, 1) if x or y else 0.0]
+                for x, y in ((0, 0), (30, 0), (0, 30), (30, 30)) for _ in range(300)]
+        data = self.npy("four.npy", rows)
+        for words in (("--method", "greedy", "--max-clusters", 8),
+                      ("--method", "sweep", "--family", "diag", "--max-clusters", 6, "--holdout", 0.2)):
+            text = " ".join(self.vem("select", data, *words).stdout.split())
+            self.assertRegex(text, "how sure [A-Za-z-]+ of 4 clusters is", words)
+            self.assertNotIn("makes of clusters", text, words)
+
+    def test_even_weights(self):
+        """Weights of a model to start from are kept by no search, which finds its own."""
+        data = self.npy("e.npy", blobs(n=100)[0])
+        for method in ("bayes", "greedy", "sweep"):
+            self.refuse(2, ["select", data, "--method", method, "--prior", "even"], "--prior is even", "leave")
 
     def test_constant_columns(self):
         rows = blobs(n=300)[0]

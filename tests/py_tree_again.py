@@ -35,6 +35,33 @@ class Again(Case):
         self.vem("tree", self.path("t.npz"), "-o", self.path("u.npz"), "-q")
         self.assertEqual(self.read("u.npz"), self.read("t.npz"))
 
+    def test_ids_of_rows_in_groups(self):
+        """Leaves are groups: labels have the ids of the rows all the same, and a file of other ids is refused."""
+        lines = ["n\xe4me,x,y"] + [f"r\xf6w {i},{'NA' if i in (0, 3) else i % 7 * 9},{i}" for i in range(40)]
+        self.write("g.csv", "\n".join(lines).encode("latin-1"))
+        self.vem("tree", self.path("g.csv"), "--id", 1, "--missing", "drop", "--leaves", 9, "-k", 3, "-o",
+                 self.path("t.npz"), "--labels", self.path("first.csv"), "-q")
+        self.vem("tree", self.path("t.npz"), "-k", 3, "--labels", self.path("again.csv"), "-q")
+        first, again = self.read("first.csv").splitlines(), self.read("again.csv").splitlines()
+        self.assertEqual(len(again), 41)
+        for line in range(1, 41):
+            if line not in (1, 4):  # rows that were left out
+                self.assertEqual(again[line].split(b",")[1:], first[line].split(b",")[1:])
+        self.assertEqual(again[2].split(b",")[2], "r\xf6w 1".encode("latin-1"))
+        self.vem("tree", self.path("t.npz"), "-o", self.path("u.npz"), "--newick", self.path("t.nwk"), "-q")
+        self.assertEqual(self.read("u.npz"), self.read("t.npz"))
+        self.assertNotIn("w 1", self.read("t.nwk").decode("latin-1"))  # leaves are numbered
+        for odd in (b"one\0two\0", b"x" * 76, b"a\0" * 38 + b"b"):
+            with zipfile.ZipFile(self.path("t.npz")) as old, zipfile.ZipFile(self.path("odd.npz"), "w") as new:
+                for name in old.namelist():
+                    blob = old.read(name)
+                    if name == "row_ids.npy":
+                        head = b"{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }" % len(odd)
+                        head += b" " * (117 - len(head)) + b"\n"
+                        blob = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + odd
+                    new.writestr(name, blob)
+            self.refuse(1, ["tree", self.path("odd.npz"), "-k", 3], "row_ids", "38 rows")
+
     def test_names_of_other_encodings(self):
         """Names that are not UTF-8 are taken for Latin-1, that of ids and those in notes as the ids themselves."""
         lines = ["n\xe4me,gr\xf6\xdfe,y"] + [f"\xfc{i},{i * 1000},{i % 3}" for i in range(8)]

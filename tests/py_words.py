@@ -55,6 +55,10 @@ class Words(Case):
         done = self.vem("fit", self.npy("f.npy", rows), "-k", 3, "--family", "diag")
         said = " ".join(done.stdout.split())
         self.assertRegex(said, r"\(cluster \d in column 2\).*A larger --floor")
+        few = [[float(i), float(i % 7)] for i in range(40)]
+        said = " ".join(self.vem("fit", self.npy("few.npy", few), "-k", 20, "--family", "iso",
+                                 "--floor", 0.01).stdout.split())
+        self.assertRegex(said, "A larger --floor or fewer clusters would help")
 
     def test_spinning_threads(self):
         """libgomp is told to sleep sooner, unless the user has told it something."""

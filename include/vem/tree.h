@@ -121,13 +121,13 @@ VEM_API const char *vem_dendrogram_notes(const vem_dendrogram *tree);
  * the most evidence. */
 VEM_API vem_status vem_dendrogram_cut(vem_ctx *ctx, const vem_dendrogram *tree,
                                       int64_t clusters, int32_t *labels);
-/* The same as a file, as vem_labels_write_rows writes it: all rows that were read, with the ids of
- * leaves that are rows. */
+/* The same as a file, as vem_labels_write_rows writes it: all rows that were read, with the text of
+ * the first id column. */
 VEM_API vem_status vem_dendrogram_write_labels(vem_ctx *ctx, const vem_dendrogram *tree,
                                                int64_t clusters, const char *path);
 /* .npz with linkage (N-1, 4) as scipy's, delta and log_evidence (N-1) and, where
  * leaves are groups, leaves (one a row); where rows were left out, rows: those that were not.
- * Ids of the leaves are in its meta. Files of others with a right linkage are read, too. */
+ * Ids of leaves that are rows are in its meta, those of the rows of groups in row_ids. Files of others with a right linkage are read, too. */
 VEM_API vem_status vem_dendrogram_write(vem_ctx *ctx, const vem_dendrogram *tree,
                                         const char *path);
 /* Reads such a file. */

@@ -479,7 +479,7 @@ typedef enum vem_precision {
       "NAME", "what a cluster looks like")                                               \
     X(CHOICE, prior, VEM_AUTO, 0, 0, "flat|free|even", "NAME",                           \
       "weights of the clusters: all 1/C, or fitted (iso-shared: flat, the others: "      \
-      "free); even: those of init stay, the prices of balance")                          \
+      "free); even: those of the model given by init stay, as prices of balance")        \
     X(CHOICE, search, VEM_AUTO, 0, 0, VEM_SEARCH_CHOICES, "NAME",                        \
       "which clusters are tried for a row")                                              \
     X(INT, held, VEM_AUTO, 1, 2147483000, NULL, "C'",                                    \

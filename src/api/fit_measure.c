@@ -22,7 +22,9 @@ static vem_status count_floored(fit *f)
         return vem_i_advise_constant(&f->run, f->data, f->report);
     const vem_i_constraints limits =
         vem_i_constraints_of(view, &f->resolved, f->model->family);
-    const vem_status status = vem_i_floor_count(&f->run, &limits, f->model, &s->floored);
+    double share;
+    const vem_status status =
+        vem_i_floor_count(&f->run, &limits, f->model, &s->floored, &share);
     if (status == VEM_OK && s->floored > 0)
         vem_i_advise_floor(f->data, view, f->model, &limits, s->floored, f->asked,
                            &f->resolved, f->report);

@@ -62,7 +62,9 @@ static vem_status finish_models(vem_i_fitting *f)
     return status;
 }
 
-/* Does the floor hold the likelihood of the chosen mixture, and not that of the next best? */
+/* Does the floor hold more of the likelihood of the chosen mixture than of that of the next best? It
+ * does where more clusters at the floor have more rows: a flat one that is in both, or is divided,
+ * gives both as much. Of soft clusters less than a row is no more. */
 static vem_status look_at_floor(vem_i_fitting *f, int32_t at)
 {
     const vem_path *path = f->path;
@@ -71,12 +73,18 @@ static vem_status look_at_floor(vem_i_fitting *f, int32_t at)
     double margin;
     const int32_t next = vem_i_path_next(path, f->method->lower, &margin);
     int64_t here = 0, there = 0;
+    double rows = 0, rows_there = 0;        /* as shares of all */
     if (f->method->takes_prior || next < 0) /* shapes are the prior's */
         return VEM_OK;
-    vem_status status = vem_i_floor_count(&f->run, &limits, path->models[at], &here);
+    vem_status status =
+        vem_i_floor_count(&f->run, &limits, path->models[at], &here, &rows);
     if (status == VEM_OK && here > 0)
-        status = vem_i_floor_count(&f->run, &limits, path->models[next], &there);
-    f->path->floored = there == path->models[next]->clusters ? 0 : here;
+        status =
+            vem_i_floor_count(&f->run, &limits, path->models[next], &there, &rows_there);
+    const int more = here > there && (rows - rows_there) * f->points->view.total_mass *
+                                             f->points->view.mass_unit >
+                                         0.5;
+    f->path->floored = more ? here : 0;
     return status;
 }
 

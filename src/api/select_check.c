@@ -121,6 +121,11 @@ vem_status vem_i_select_check(vem_i_run *run, const vem_data *data, const vem_op
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--prior is flat, but with this method the weights of clusters "
                           "have a prior of their own, --prior-count.");
+    if (o->prior == VEM_PRIOR_EVEN)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--prior is even, which keeps the weights of a model to start "
+                          "from, but a search for the number of clusters finds weights "
+                          "of its own: leave --prior out.");
     if (s->prior && !method->takes_prior)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "A prior is for methods of the evidence, %s.",

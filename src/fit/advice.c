@@ -278,11 +278,12 @@ void vem_i_advise_floor(const vem_data *data, const vem_view *view,
     vem_i_report_note(
         report,
         "%s keeps variances of %lld of %lld clusters from falling further%s: "
-        "those hold too few or too similar rows for family %s. A larger --floor, "
-        "fewer clusters%s would help.",
+        "those hold too few or too similar rows for family %s. A larger --floor%s "
+        "would help.",
         cause, (long long)floored, (long long)model->clusters, where,
         vem_choice_name("family", (int)model->family->kind),
-        *where ? ", or to leave that column out with --id," : "");
+        *where ? ", fewer clusters, or to leave that column out with --id,"
+               : " or fewer clusters");
 }
 
 int vem_i_has_few_rows(const vem_data *data, const vem_options *options,

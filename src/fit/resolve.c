@@ -55,6 +55,11 @@ vem_status vem_i_fit_resolve(vem_i_run *run, const vem_data *data,
                              vem_options *resolved)
 {
     vem_options asked = *options;
+    if (!start && asked.prior == VEM_PRIOR_EVEN)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--prior is even, which keeps the weights of a model to start "
+                          "from, but there is none: use --init MODEL, or --prior flat or "
+                          "free.");
     if (start) {
         vem_status status = check_start(run, data, options, start);
         if (status != VEM_OK)

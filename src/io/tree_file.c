@@ -4,8 +4,10 @@
  *     delta, log_evidence    (N-1): what each merge cost, and the evidence after it
  *     leaves (n)             of each row, where leaves are groups of rows (int32)
  *     rows (n)               which of the rows that were read are in it, where some were left out
- *     meta                   how it was made (with the prior), "rows_read", and "leaf_ids" and "id_name"
- *                            where rows have ids, as JSON
+ *     row_ids                of each row, where it has one and leaves are groups: texts as bytes, a
+ *                            zero after each (uint8)
+ *     meta                   how it was made (with the prior), "rows_read", "id_name" where rows have
+ *                            ids, and these as "leaf_ids" where leaves are rows, as JSON
  *
  * scipy.cluster.hierarchy takes `linkage` as it is. A file with nothing but that is read,
  * too. */
@@ -22,7 +24,7 @@
 #include "model/contract.h"
 #include "model/dendrogram.h"
 
-static const char LEAF_IDS[] = "leaf_ids";
+static const char LEAF_IDS[] = "leaf_ids", ROW_IDS[] = "row_ids";
 
 int vem_i_npz_is_tree(const vem_i_npz *npz)
 {
@@ -84,7 +86,8 @@ static char *make_meta(const vem_dendrogram *tree)
         set(json, "distances", json_integer(about->distances)) &&
         set(json, "log_evidence_leaves", real(about->log_evidence_leaves)) &&
         set(json, "notes", vem_i_text_to_json(tree->notes)) &&
-        vem_i_texts_to_json(tree->ids, (int32_t)tree->leaves, LEAF_IDS, json);
+        (tree->leaf_of ||
+         vem_i_texts_to_json(tree->ids, (int32_t)tree->leaves, LEAF_IDS, json));
     char *text = done ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(json);
     return text;
@@ -116,7 +119,7 @@ vem_status vem_dendrogram_write(vem_ctx *ctx, const vem_dendrogram *tree,
     }
     char *meta = make_meta(tree);
     int count = 4;
-    vem_i_array arrays[6] = {
+    vem_i_array arrays[7] = {
         {"linkage", VEM_FLOAT64, block, 2, {merges, 4}},
         {"delta", VEM_FLOAT64, delta, 1, {merges}},
         {"log_evidence", VEM_FLOAT64, evidence, 1, {merges}},
@@ -125,6 +128,11 @@ vem_status vem_dendrogram_write(vem_ctx *ctx, const vem_dendrogram *tree,
     if (tree->leaf_of)
         arrays[count++] =
             (vem_i_array){"leaves", VEM_INT32, tree->leaf_of, 1, {tree->rows}};
+    if (tree->leaf_of && tree->ids) { /* one block, the texts one after another */
+        const char *last = tree->ids[tree->rows - 1];
+        const int64_t bytes = last + strlen(last) + 1 - tree->ids[0];
+        arrays[count++] = (vem_i_array){ROW_IDS, VEM_UINT8, tree->ids[0], 1, {bytes}};
+    }
     if (tree->row_of)
         arrays[count++] = (vem_i_array){"rows", VEM_INT64, tree->row_of, 1, {tree->rows}};
     status = meta ? vem_i_npz_write(run, path, arrays, count) : vem_i_fail_memory(run, 1);
@@ -257,12 +265,46 @@ static vem_status take_merges(const reading *r, vem_dendrogram *tree)
     return status;
 }
 
-/* One for each leaf, or none. */
+/* One for each row of a tree of groups, where the array is there. */
+static vem_status take_row_ids(const reading *r, vem_dendrogram *tree)
+{
+    vem_data *bytes;
+    int rank;
+    int64_t dims[4], texts = 0;
+    if (!tree->leaf_of || !vem_i_npz_has(r->npz, ROW_IDS))
+        return VEM_OK;
+    vem_status status = vem_i_npz_get(r->run, r->npz, ROW_IDS, &bytes, &rank, dims);
+    if (status != VEM_OK)
+        return status;
+    const char *from = bytes->base;
+    const int are_texts = bytes->type == VEM_UINT8 && rank == 1 && !from[bytes->n - 1];
+    for (int64_t i = 0; are_texts && i < bytes->n; i++)
+        texts += !from[i];
+    const size_t pointers = (size_t)tree->rows * sizeof(char *);
+    if (texts != tree->rows)
+        status = vem_i_fail(r->run, VEM_BAD_DATA,
+                            "%s holds no valid tree: its array %s has %" PRId64
+                            " texts, but it has %" PRId64 " rows.",
+                            r->path, ROW_IDS, texts, tree->rows);
+    if (status == VEM_OK)
+        status = vem_i_take(r->run, &tree->ids, pointers + (size_t)bytes->n, 1);
+    if (status == VEM_OK) {
+        char *at = memcpy((char *)tree->ids + pointers, from, (size_t)bytes->n);
+        for (int64_t i = 0; i < tree->rows; i++, at += strlen(at) + 1)
+            tree->ids[i] = at;
+    }
+    vem_data_free(bytes);
+    return status;
+}
+
+/* One for each leaf that is a row, or none. */
 static vem_status take_ids(const reading *r, const json_t *json, vem_dendrogram *tree)
 {
     int32_t count = 0;
-    vem_status status =
-        vem_i_texts_from_json(r->run, r->path, json, LEAF_IDS, &tree->ids, &count);
+    vem_status status = VEM_OK;
+    if (!tree->leaf_of)
+        status =
+            vem_i_texts_from_json(r->run, r->path, json, LEAF_IDS, &tree->ids, &count);
     const char *name = json_string_value(json_object_get(json, "id_name"));
     const size_t length = name ? strlen(name) + 1 : 0;
     if (status == VEM_OK && name)
@@ -316,6 +358,8 @@ static vem_status take_meta(reading *r, vem_dendrogram *tree)
         memcpy((char *)about + prior[k].at, &value, sizeof value);
     }
     status = take_ids(r, json, tree);
+    if (status == VEM_OK)
+        status = take_row_ids(r, tree);
     if (status == VEM_OK)
         status = take_rows(r, json, tree);
     json_decref(json);

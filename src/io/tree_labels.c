@@ -21,7 +21,7 @@ vem_status vem_dendrogram_write_labels(vem_ctx *ctx, const vem_dendrogram *tree,
     VEM_I_NEED(ctx, ctx, tree, path);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
-    const int with_ids = tree->ids && !tree->leaf_of;
+    const int with_ids = tree->ids != NULL;
     int32_t *labels = NULL;
     const char **ids = NULL;
     const vem_i_room rooms[] = {

@@ -189,7 +189,7 @@ const char *vem_i_dendrogram_leaf_name(const vem_dendrogram *tree,
 {
     if (names && names[leaf])
         return names[leaf];
-    if (tree->ids)
+    if (tree->ids && !tree->leaf_of)
         return tree->ids[leaf];
     snprintf(number, VEM_I_LEAF_NUMBER, "%" PRId64, leaf);
     return number;
@@ -312,7 +312,9 @@ int64_t vem_dendrogram_row(const vem_dendrogram *tree, int64_t i)
 
 const char *vem_dendrogram_id(const vem_dendrogram *tree, int64_t leaf)
 {
-    return tree && tree->ids && leaf >= 0 && leaf < tree->leaves ? tree->ids[leaf] : NULL;
+    return tree && tree->ids && !tree->leaf_of && leaf >= 0 && leaf < tree->leaves
+               ? tree->ids[leaf]
+               : NULL;
 }
 
 const vem_dendrogram_info *vem_dendrogram_summary(const vem_dendrogram *tree)

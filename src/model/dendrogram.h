@@ -11,7 +11,7 @@ struct vem_dendrogram {
     int32_t *leaf_of;             /* of each row; NULL: leaves are rows */
     int64_t rows_read;            /* with those that were left out */
     int64_t *row_of; /* of each row: which of these it is; NULL: all are there */
-    char **ids;      /* of the leaves, in one block; NULL: they have none */
+    char **ids;      /* of the rows, in one block, texts behind pointers; NULL: none */
     char *id_name;   /* what the ids are called; NULL: nothing */
     vem_dendrogram_info about;
     char *notes; /* "" or a sentence a line */

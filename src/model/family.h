@@ -114,8 +114,9 @@ vem_status vem_i_floor_model(vem_i_run *run, const vem_i_constraints *constraint
 /* Has a mean come to an end where every row that lies elsewhere is impossible? The floor of families of
  * counts keeps it from there. */
 int vem_i_excludes_rows(const vem_i_constraints *constraints, const vem_model *model);
-/* Clusters that would be smaller, in some direction, without the floor. */
+/* Clusters that would be smaller, in some direction, without the floor, and the share of all rows
+ * that they have. */
 vem_status vem_i_floor_count(vem_i_run *run, const vem_i_constraints *constraints,
-                             const vem_model *model, int64_t *count);
+                             const vem_model *model, int64_t *count, double *share);
 
 #endif

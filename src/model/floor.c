@@ -160,13 +160,17 @@ static int is_floored(const vem_i_constraints *constraints, const vem_model *mod
 }
 
 vem_status vem_i_floor_count(vem_i_run *run, const vem_i_constraints *constraints,
-                             const vem_model *model, int64_t *count)
+                             const vem_model *model, int64_t *count, double *share)
 {
     double *work;
     vem_status status = vem_i_model_matrix_room(run, model, &work);
     *count = 0;
+    *share = 0;
     for (int64_t c = 0; status == VEM_OK && c < model->clusters; c++)
-        *count += is_floored(constraints, model, c, work);
+        if (is_floored(constraints, model, c, work)) {
+            ++*count;
+            *share += vem_i_model_share(model, c);
+        }
     vem_i_free(work);
     return status;
 }

@@ -32,7 +32,7 @@ int64_t vem_i_parameter_count(const vem_i_family *family, vem_prior_kind prior,
     const int64_t c = clusters, shapes = family->shared ? 1 : c;
     const int64_t means =
         c * (family->of_counts && family->of_counts->shares ? d - 1 : d);
-    return means + (prior != VEM_PRIOR_FLAT ? c - 1 : 0) +
+    return means + (prior == VEM_PRIOR_FREE ? c - 1 : 0) +
            shapes * vem_i_second_count(family, d);
 }
 

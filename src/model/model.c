@@ -376,6 +376,11 @@ int vem_model_prices(const vem_model *model, double *prices)
     return 1;
 }
 
+double vem_i_model_share(const vem_model *model, int64_t c)
+{
+    return model->prior == VEM_PRIOR_EVEN ? 1.0 / model->clusters : model->weights[c];
+}
+
 int64_t vem_model_parameters(const vem_model *model)
 {
     if (!model)

@@ -60,12 +60,17 @@ vem_status vem_i_model_check_finite(vem_i_run *run, const vem_model *model);
  * by their deviations. After a failure the model is as it was. */
 vem_status vem_i_model_to_sphere(vem_i_run *run, vem_model *model);
 
+/* The share of rows that a cluster is expected to have: its weight, but where that is a price all are
+ * expected to have as many. */
+double vem_i_model_share(const vem_model *model, int64_t c);
+
 /* ---- Shapes (gaussian.c) ---- */
 
 /* Doubles of all shapes, SIZE_MAX on overflow; and of one. */
 size_t vem_i_variance_count(const vem_i_family *family, int32_t clusters, int32_t d);
 int64_t vem_i_shape_values(const vem_i_family *family, int32_t d);
-/* Numbers that a fit of such a mixture finds: the one place that counts them. */
+/* Numbers that a fit of such a mixture finds: the one place that counts them. Even weights are given,
+ * or prices, which make sizes alike and no likelihood larger. */
 int64_t vem_i_parameter_count(const vem_i_family *family, vem_prior_kind prior,
                               int32_t clusters, int32_t d);
 /* Where in a shape the variance of a column is. */

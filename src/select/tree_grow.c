@@ -70,11 +70,11 @@ static vem_status take_rows(vem_i_growing *g)
     return status;
 }
 
-/* Leaves that are rows keep the ids of these, in one block. */
+/* The ids of the rows, in one block: pointers, then texts. */
 static vem_status take_ids(vem_i_growing *g)
 {
-    const int64_t n = g->leaves.count;
-    if (g->groups || vem_data_ids(g->data) == 0)
+    const int64_t n = g->data->n;
+    if (vem_data_ids(g->data) == 0)
         return VEM_OK;
     const char *name = vem_data_id_name(g->data, 0);
     if (name) {

@@ -51,12 +51,12 @@ static void columns_of_mixture(survey *s)
     memset(s->variances, 0, (size_t)d * sizeof(double));
     for (int64_t c = 0; c < m->clusters; c++)
         for (int32_t j = 0; j < d; j++)
-            s->means[j] += m->weights[c] * m->means[c * d + j];
+            s->means[j] += vem_i_model_share(m, c) * m->means[c * d + j];
     for (int64_t c = 0; c < m->clusters; c++)
         for (int32_t j = 0; j < d; j++) {
             const double off = m->means[c * d + j] - s->means[j];
             s->variances[j] +=
-                m->weights[c] *
+                vem_i_model_share(m, c) *
                 (vem_i_model_covariance(m, c, j, j) / s->total + off * off);
         }
 }
@@ -302,7 +302,7 @@ vem_status vem_i_describe(vem_i_run *run, const vem_model *model, const vem_data
         columns_of_mixture(&s);
         for (int32_t c = 0; c < model->clusters; c++) {
             vem_cluster *it = &s.clusters[c];
-            it->weight = model->weights[c];
+            it->weight = vem_i_model_share(model, c);
             it->rows = it->rival = -1;
             it->mass = it->doubtful = it->shared = NAN;
             for (int k = 0; k < VEM_SHOWN_ROWS; k++)

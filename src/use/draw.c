@@ -2,7 +2,7 @@
  *
  *     c ~ weights,     x = mu_c + A_c z,     z ~ N(0, 1) in every column,     A_c A_c' = Sigma_c
  *
- * A_c is diagonal but for full covariances, where it is the lower Cholesky factor. The cluster
+ * Where weights are prices (--balance), clusters are drawn alike. A_c is diagonal but for full covariances, where it is the lower Cholesky factor. The cluster
  * is found from one uniform number in the sums of the weights, normals are Box and Muller's
  * (base/rng.c). Families of counts draw their own (model/counts.h); where means are shares of a
  * row's total, that is drawn from Poisson's law about the mean total of the rows of the fit.
@@ -156,7 +156,7 @@ vem_status vem_i_draw(vem_i_run *run, const vem_model *model, uint64_t seed,
     if (status == VEM_OK) {
         double sum = 0;
         for (int32_t c = 0; c < model->clusters; c++)
-            t.sums[c] = sum += model->weights[c];
+            t.sums[c] = sum += vem_i_model_share(model, c);
         const double work = t.factors ? (double)model->d * model->d : 40.0 * model->d;
         vem_progress told = {.phase = "sample", .free_energy = NAN};
         if (vem_i_parallel_watched(run, vem_i_shards(n, ROWS_PER_TASK),
