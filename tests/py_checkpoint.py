@@ -105,6 +105,24 @@ class Checkpoint(Case):
         self.assertEqual(self.read("state"), before)
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["state", "x.npy"])
 
+    def test_the_best_restart_on_cells(self):
+        """It has labels of cells, which may be fewer or more than the first ones, and nobody needs them; how many
+        cells there were is told."""
+        data, earlier = self.data(1500, 9), 0
+        for algorithm in (["moore-em"], ["kd-em", "--cells", 600]):
+            for seed in range(4):
+                words = ["fit", data, "-k", 5, "--algorithm", *algorithm, "--restarts", 2, "--seed", seed,
+                         "--labels", self.path("l.npy"), "-o", self.path("m.npz")]
+                whole = self.json(*words, "--checkpoint", self.path("state"))
+                model, labels = self.model("m.npz"), self.read("l.npy")
+                again = self.json(*words, "--checkpoint", self.path("state"), "--resume")
+                for key in ("cells", "items", "restart", "free_energy", "scored_pairs", "notes"):
+                    self.assertEqual(again[key], whole[key], (algorithm, seed, key))
+                self.assertEqual((self.model("m.npz"), self.read("l.npy")), (model, labels))
+                self.assertGreater(whole["cells"], 0)
+                earlier += whole["restart"] == 1
+        self.assertGreater(earlier, 0)
+
     def test_states_of_other_versions(self):
         """An option that a state does not know is as it is by default; a state with an option that is not
         known here is told to be of another version."""

@@ -2,6 +2,7 @@
 #ifndef VEM_FIT_CHECKPOINT_H
 #define VEM_FIT_CHECKPOINT_H
 
+#include "data/cells.h"
 #include "data/data.h"
 #include "fit/report.h"
 #include "io/state_file.h"
@@ -17,12 +18,13 @@ typedef struct vem_i_checkpoint {
     int64_t different;          /* rows, where those that are alike are one; else 0 */
     int64_t max_steps;          /* of the fit that wrote the file, when reading */
     /* The fit. */
-    int64_t restart;    /* the one at work, from 1 */
-    vem_model **best;   /* of those before it; *best NULL: there is none */
-    vem_report *report; /* with the best one's summary, trace and labels */
-    vem_view view;      /* when the fit began: cells become more */
-    int limited;        /* a loop that is over came to its limit of steps */
-    double began;       /* when the fit did, less what earlier runs took */
+    int64_t restart;          /* the one at work, from 1 */
+    vem_model **best;         /* of those before it; *best NULL: there is none */
+    vem_report *report;       /* with the best one's summary, trace and labels */
+    vem_view view;            /* of the rows, or of the first cells */
+    const vem_i_cells *cells; /* NULL: of rows */
+    int limited;              /* a loop that is over came to its limit of steps */
+    double began;             /* when the fit did, less what earlier runs took */
     /* The file. */
     int fresh;     /* the restart has not been written yet */
     int failing;   /* the last try failed, and that was told */

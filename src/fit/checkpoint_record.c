@@ -212,6 +212,24 @@ static void record_summary(vem_i_record *r, vem_report *report)
     s->clusters = (int32_t)clusters;
 }
 
+/* A label for each row; on cells nobody asks for labels of these, but how many there were is told. */
+static void record_labels(vem_i_record *r, vem_i_checkpoint *k)
+{
+    vem_report *report = k->report;
+    vem_summary *s = &report->summary;
+    if (k->cells) {
+        vem_i_record_count(r, "best_cells", &s->cells, 1, k->cells->cut.capacity);
+        s->items = s->cells;
+        return;
+    }
+    if (r->reading)
+        r->status = vem_i_take_zeroed(k->run, &report->labels, (size_t)k->view.n,
+                                      sizeof(int32_t));
+    if (r->status == VEM_OK)
+        vem_i_record_row_indices(r, &k->view, "labels", report->labels, 1, 0,
+                                 s->clusters - 1);
+}
+
 /* The best restart before this one: its line of the summary, trace, labels and model. */
 static void record_best(vem_i_record *r, vem_i_checkpoint *k)
 {
@@ -222,17 +240,13 @@ static void record_best(vem_i_record *r, vem_i_checkpoint *k)
                      VEM_I_MISSED_ROWS);
     vem_i_trace_record(r, &report->trace);
     if (r->reading && r->status == VEM_OK)
-        r->status = vem_i_take_zeroed(k->run, &report->labels, (size_t)k->view.n,
-                                      sizeof(int32_t));
-    if (r->reading && r->status == VEM_OK)
         r->status = vem_i_model_blank(k->run,
                                       vem_i_shape_of(vem_i_family_of(o->family),
                                                      (int32_t)o->clusters, k->data->d),
                                       k->best);
     if (r->status != VEM_OK)
         return;
-    vem_i_record_row_indices(r, &k->view, "labels", report->labels, 1, 0,
-                             report->summary.clusters - 1);
+    record_labels(r, k);
     vem_i_model_record(r, *k->best);
     if (r->reading && r->status == VEM_OK &&
         (*k->best)->clusters != report->summary.clusters)

@@ -60,7 +60,7 @@ static void adopt(vem_i_restarts *f, vem_i_attempt *attempt, int64_t restart)
     vem_model_free(f->model);
     report->trace = attempt->trace;
     report->labels = NULL;
-    if (attempt->steps > 0) {
+    if (attempt->steps > 0 && !f->cells) { /* labels of cells are of no use behind it */
         report->labels = attempt->labels;
         attempt->labels = NULL;
     }
@@ -124,6 +124,7 @@ vem_status vem_i_restarts_run(vem_i_restarts *f)
         const int64_t fewest = vem_i_programme_find(f->programme, VEM_I_STAGE_LEADING)
                                    ? VEM_I_LEADING_STEPS
                                    : 1;
+        f->checkpoint->cells = f->cells;
         status =
             vem_i_checkpoint_begin(f->checkpoint, f->view, fewest, &f->model, f->report);
         first = f->checkpoint->restart;
