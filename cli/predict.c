@@ -13,7 +13,8 @@ static const cli_option own[] = {
      "the T most probable clusters of each row, with their probabilities; at least 1, or "
      "all"},
     {"nearest", 0, "Model", NULL,
-     "by the distance to the means alone, without weights or prices; of a model of vem "
+     "by the distance to the means alone, without weights, prices or shapes; of a model "
+     "of vem "
      "fit --standardize in its units, in which columns are divided by their deviations"},
     {"exact", 0, "Model", NULL,
      "look at every cluster of the model, and give probabilities of the full posterior"},
@@ -207,14 +208,45 @@ static int predict_dense(cli_args *args, const vem_model *model, const vem_data 
                : cli_failure(args, status);
 }
 
-/* The model without its prices, as far as rows are assigned by it. */
-static vem_status without_prices(const cli_args *args, const vem_model *model,
-                                 vem_model **plain)
+/* One variance for all, as large as those of the model, in the units in which rows are compared;
+ * counts have none. */
+static double mean_variance(const vem_model *model)
 {
-    vem_status status =
-        vem_model_new(args->ctx, vem_model_family(model), vem_model_clusters(model),
-                      vem_model_columns(model), vem_model_means(model), NULL,
-                      vem_model_variances(model), plain);
+    const int axes = vem_family_axes(vem_model_family(model));
+    const int64_t d = vem_model_columns(model), columns = axes > 0 ? d : 1;
+    const int64_t size = axes == 2 ? d * d : columns;
+    const int64_t count = (int64_t)vem_model_variance_count(model);
+    const double *scale = axes > 0 ? vem_model_scale(model) : NULL;
+    double mean = 0;
+    if (axes < 0)
+        return 1;
+    for (int64_t first = 0; first < count; first += size)
+        for (int64_t j = 0; j < columns; j++) {
+            const double unit = scale ? scale[j] : 1;
+            mean += vem_model_variances(model)[first + (axes == 2 ? j * d + j : j)] /
+                    unit / unit / (double)(count / size * columns);
+        }
+    return mean;
+}
+
+/* That of balls of one size. */
+static vem_family_kind round_family(void)
+{
+    int family = 0;
+    while (vem_family_axes((vem_family_kind)family) != 0 ||
+           !vem_family_shared((vem_family_kind)family))
+        family++;
+    return (vem_family_kind)family;
+}
+
+/* The means of the model as balls of one size: no weights, prices or shapes. */
+static vem_status means_alone(const cli_args *args, const vem_model *model,
+                              vem_model **plain)
+{
+    const double variance = mean_variance(model);
+    vem_status status = vem_model_new(args->ctx, round_family(),
+                                      vem_model_clusters(model), vem_model_columns(model),
+                                      vem_model_means(model), NULL, &variance, plain);
     if (status == VEM_OK && vem_model_scale(model))
         status = vem_model_set_scale(args->ctx, *plain, vem_model_scale(model));
     if (status == VEM_OK)
@@ -326,7 +358,7 @@ static int run(cli_args *args)
     if (code == CLI_DONE && how.top == 0)
         how.top = vem_model_clusters(model);
     if (code == CLI_DONE && cli_value(args, "nearest")) {
-        const vem_status status = without_prices(args, model, &plain);
+        const vem_status status = means_alone(args, model, &plain);
         code = status == VEM_OK ? CLI_DONE : cli_failure(args, status);
     }
     const vem_model *by = plain ? plain : model;

@@ -195,6 +195,25 @@ class Balance(Case):
                  "--nearest")
         np.testing.assert_array_equal(np.load(self.path("p.npy")), cost.argmin(1))
 
+    def test_nearest_of_shapes(self):
+        """--nearest goes by the means alone, in the units of the fit, whatever the family."""
+        rows = self.rows * np.array([1, 10, 100])
+        np.save(self.path("y.npy"), rows)
+        differ = 0
+        for family in ("iso-shared", "iso", "diag", "full", "diag-shared", "full-shared"):
+            for words in ([], ["--standardize"]):
+                self.fit("--family", family, "--precision", "double", *words, data="y.npy", k=5)
+                model, units = np.load(self.path("m.npz")), rows.std(0) if words else np.ones(3)
+                near = distances(rows / units, model["means"] / units).argmin(1)
+                for how in (["--nearest"], ["--nearest", "--precision", "double"], []):
+                    self.vem("predict", self.path("m.npz"), self.path("y.npy"), "-o",
+                             self.path("p.npy"), *how)
+                    found = np.load(self.path("p.npy"))
+                    if how:
+                        np.testing.assert_array_equal(found, near, f"{family} {words} {how}")
+                differ += (found != near).any()
+        self.assertGreater(differ, 6)
+
     def test_bits(self):
         for how, k in (("auto", 80), ("1.25", 80), ("1", 80), ("1", 30)):
             found = []
