@@ -59,11 +59,24 @@ static void seeds_of_counts(void **state)
         }
 }
 
+/* Fewer buckets than processes: some own none, and have no rows to draw from. */
+static void some_own_no_bucket(void **state)
+{
+    (void)state;
+    grid_data rows = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, N, D, 33);
+    vem_options o = grid_options(8, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_SINGLE, 2);
+    o.search = VEM_SEARCH_CLOSEST;
+    o.seeding = VEM_SEED_TWO_LEVEL;
+    check(&rows, &o, 4);
+    grid_data_free(&rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seeds_are_those_of_one),
         cmocka_unit_test(seeds_of_counts),
+        cmocka_unit_test(some_own_no_bucket),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

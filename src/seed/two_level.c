@@ -385,7 +385,7 @@ static vem_status find_buckets(vem_i_run *run, task *t, const vem_progress *told
         return vem_i_row_buckets(run, t->view, t->buckets, t->seed, told, t->index,
                                  t->nearest, &seeds->pairs, done);
     *done = !run->counted;
-    if (*done) {
+    if (*done && n > 0) { /* one that owns no bucket has no rows */
         memcpy(t->index, t->owned->labels, n * sizeof *t->index);
         memcpy(t->nearest, t->owned->squares, n * t->kernels->element);
     }
