@@ -119,6 +119,16 @@ class Select(Case):
         self.refuse(2, fit, "--tolerance was 0.0001")
         self.refuse(1, [*fit, "--tolerance", 1e-4], "state")
 
+    def test_the_last_insertions_are_counted_once(self):
+        """Those that a search ended with: whoever goes on from there does not try them again."""
+        data, state, found = self.data(), self.path("end"), []
+        for more in ([], ["--resume"]):
+            told = self.json("select", data, *GREEDY, "--family", "full", "--max-clusters", 40, "--trace",
+                             self.path("t.csv"), "--checkpoint", state, *more)
+            self.assertLess(len(told["path"]), 40)
+            found.append((told["path"], told["scored_pairs"], self.column("t.csv", "pairs")))
+        self.assertEqual(found[1], found[0])
+
     def test_refusals(self):
         data, model = self.data(), self.path("m.npz")
         self.refuse(2, ["select", data, "--method", "greddy"], "did you mean greedy")

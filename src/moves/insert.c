@@ -263,8 +263,16 @@ static void settle(void *state)
 
 static void record(vem_i_record *r, void *state)
 {
-    const inserter *t = state;
+    inserter *t = state;
+    int answered = t->step == t->em->step;
     vem_i_candidates_record(r, t->candidates);
+    if (!t->em->within || (r->reading && !vem_i_record_is_next(r, "insert_answered")))
+        return;
+    vem_i_record_int(r, "insert_answered", &answered, 0, 1);
+    if (r->reading && answered) {
+        t->step = t->em->step;
+        t->tried = t->kept = 0; /* none held, and nothing is counted again */
+    }
 }
 
 /* ---- memory ---- */
