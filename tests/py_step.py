@@ -4,6 +4,7 @@ bits of vem fit."""
 import shlex
 
 from cli_case import *
+from py_checkpoint import MARK, blocks_of, state_of
 
 ROWS = 9000  # 8 parts have at least one shard of 1,024 rows each
 
@@ -136,6 +137,32 @@ class Step(Case):
         self.begin(2, *words, "--labels", self.path("p.npy"))
         self.one_by_one(list)
         self.assertEqual(self.results("p"), expected)
+
+    def test_states_that_have_a_row_twice(self):
+        """Whoever writes the state of a part can say anything: a sentence, and no labels that nobody gave. Of
+        rows that are alike, so that all else that is said stays as it was."""
+        self.npy("x.npy", [self.rows[i // 2] for i in range(ROWS)], "<f4")
+        self.begin(2, "-k", 70, "--swaps", 0, "--max-steps", 4, "--labels", self.path("p.npy"))
+        state, changed = self.path("f.step.parts/state.2"), 0
+        while (done := self.step(codes=(0, 1, 10))).returncode == 10:
+            for command in done.stdout.splitlines():
+                subprocess.run(shlex.split(command), capture_output=True, check=False, timeout=LIMIT)
+            if changed or not os.path.exists(state):
+                continue
+            raw = self.read("f.step.parts/state.2")
+            blocks = blocks_of(raw)
+            for i, (name, block) in enumerate(blocks):
+                if name == "rows":
+                    count = struct.unpack("<Q", block[24:32])[0]
+                    rows = list(struct.unpack(f"<{count}I", block[40:40 + 4 * count]))
+                    other = next(row for row in rows if row % 2 and row - 1 in rows)
+                    rows[rows.index(other)] = other - 1
+                    blocks[i] = (name, block[:40] + struct.pack(f"<{count}I", *rows) + block[40 + 4 * count:])
+                    changed += 1
+            self.write("f.step.parts/state.2", state_of(raw[:MARK], blocks))
+        self.assertEqual((changed, done.returncode), (1, 1), done.stderr)
+        self.assertIn("do not say of every row once who has it", done.stderr)
+        self.assertFalse(os.path.exists(self.path("p.npy")))
 
     def test_lost_late_and_twice(self):
         """Of each round some commands are lost, some come twice: nothing else is made again."""

@@ -10,7 +10,8 @@
 #include "data/together.h"
 
 /* The same of several processes: then there is one for each of their own rows. What they hear of each
- * other while a state is read is not said again by parts that meet in files. */
+ * other while a state is read is not said again by parts that meet in files: these see it when labels go back
+ * (order.c). */
 static vem_status check_together(vem_i_record *r, const vem_view *view,
                                  const uint32_t *rows)
 {

@@ -181,6 +181,21 @@ vem_status vem_i_order_rows(vem_i_run *run, vem_i_points *points, int32_t cluste
 
 /* ---- and back ---- */
 
+enum { NOBODYS = INT32_MIN };
+
+/* Every row has come from somebody? States of parts that meet in files say which rows each has, and
+ * these were read one by one. */
+static vem_status check_all_came(vem_i_run *run, const int32_t *labels, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (labels[i] == NOBODYS)
+            return vem_i_fail(run, VEM_BAD_DATA,
+                              "The states of the parts do not say of every row once who "
+                              "has it: they were changed, or are not of one fit. Begin "
+                              "again without them.");
+    return VEM_OK;
+}
+
 vem_status vem_i_order_back(vem_i_run *run, const vem_i_points *points, int32_t *labels)
 {
     const vem_view *view = &points->view;
@@ -193,13 +208,17 @@ vem_status vem_i_order_back(vem_i_run *run, const vem_i_points *points, int32_t 
     if (status != VEM_OK && run->comm)
         vem_i_comm_fail(run->comm, status);
     for (int64_t i = 0; status == VEM_OK && i < view->n; i++)
-        if (places)
+        if (places) {
             places[i] = points->rows[i];
-        else
+            found[i] = NOBODYS;
+        } else {
             found[points->rows[i]] = labels[i];
+        }
     if (status == VEM_OK && run->comm)
         status = vem_i_view_exchange(run, view, vem_i_view_own(view), places, labels,
                                      sizeof *labels, found);
+    if (status == VEM_OK && run->comm && !run->counted)
+        status = check_all_came(run, found, view->n);
     if (status == VEM_OK)
         memcpy(labels, found, n * sizeof *labels);
     vem_i_free(found);
