@@ -756,8 +756,8 @@ typedef struct vem_trace_step {
     int64_t empty;      /* clusters that held nothing */
     const char *
         move; /* "swap", "drop", "reseed", "insert" or "finish" when something acted on the
-                         clusters after this step ("price": what large ones cost; "cap": rows
-                         moved for --balance), "refine" or "descend" on cells; of vem_select
+                         clusters after this step ("price": what large ones cost, which F contains, so
+                         that it may fall there; "cap": rows moved for --balance), "refine" or "descend" on cells; of vem_select
                          "split", "join", "split and join", "resplit" (two divided anew),
                          "settle" (steps to their end), "soften" (rows share clusters from
                          here on) or "beside" (on from a mixture of another number that was
