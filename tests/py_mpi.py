@@ -20,8 +20,13 @@ class Mpi(MpiCase):
     def test_many_clusters_of_long_rows(self):
         """Along axes first. Which rows lie beside each other decides how many distances bounds spare."""
         e = self.data("e.npy", 16500, 256, 150, "f4")
-        self.same(3, "fit", e, "-k", 130, files=(("-o", ".npz"), ("--labels", ".npy")),
-                  json_of=lambda told: {**told, "scored_pairs": None})
+        pairs = []
+
+        def less_pairs(told):
+            pairs.append(told.pop("scored_pairs"))
+            return told
+        self.same(3, "fit", e, "-k", 130, files=(("-o", ".npz"), ("--labels", ".npy")), json_of=less_pairs)
+        self.assertLess(abs(pairs[1] - pairs[0]), 0.01 * pairs[0])
         self.keeps(e, "-k", 130, pairs=((3, 2),), steps=2, more=7)
 
     def test_few_clusters_without_an_algorithm(self):
@@ -62,6 +67,18 @@ class Mpi(MpiCase):
         x[:7900] = x[0]  # one bucket has nearly all rows, and no potential
         np.save(self.path("x.npy"), x)
         self.fits(self.path("x.npy"), (3,), "-k", 40, "--algorithm", "kmeans", *words)
+
+    def test_two_level_seeding_that_has_no_room(self):
+        """Nearly all rows lie in one bucket, which is one process's: refused before it takes them."""
+        rng = np.random.default_rng(1)
+        x = 30 * rng.normal(size=(300000, 64)).astype("f4")
+        x[rng.random(len(x)) < 0.9] *= 0.001
+        np.save(self.path("x.npy"), x)
+        words = ("fit", self.path("x.npy"), "-k", 100, "--algorithm", "kmeans", "--max-steps", 1, "--memory",
+                 "100M", "-q", "--threads", 1)
+        _, err = self.run_many(4, *words, "--seeding", "two-level", code=1)
+        self.assertIn("use --seeding random or kmeans++", err)
+        self.run_many(4, *words, "--seeding", "random")
 
     def test_mixtures(self):
         b = self.data("b.npy", 9001, 3, 6, "f8", seed=2)

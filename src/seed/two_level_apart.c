@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/residence.h"
 #include "comm/comm.h"
 #include "data/together.h"
 
@@ -178,16 +179,59 @@ static vem_status take_owned(vem_i_run *run, const vem_view *view, int64_t rows,
     return vem_i_take_rooms(run, list, VEM_I_COUNT(list));
 }
 
+/* With what choosing centers takes for each of them (two_level.c). */
+static uint64_t bytes_of(const vem_i_run *run, const routing *r, int64_t rows)
+{
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(run, &bytes);
+    take_owned(&dry, r->view, rows, &(vem_i_owned){0});
+    return bytes + (uint64_t)rows * (3 * sizeof(int32_t) + r->element);
+}
+
+static int64_t rows_of(const routing *r, int p)
+{
+    int64_t rows = 0;
+    for (int32_t c = r->firsts[p]; c < r->firsts[p + 1]; c++)
+        rows += r->out->counts[c];
+    return rows;
+}
+
+/* The plan was for as many rows as a process has now; it has more where many lie in one bucket, which is
+ * never cut. What one of them has no room for none of them begins. */
+static vem_status check_room(vem_i_run *run, const routing *r)
+{
+    const int64_t rows = rows_of(r, r->comm->rank);
+    int64_t most = 0, all = 0;
+    if (!run->limit)
+        return VEM_OK;
+    const uint64_t room = vem_i_residence_left(run),
+                   pages = vem_i_residence_window(run, run->limit);
+    int64_t lack = rows > r->view->n && bytes_of(run, r, rows) + pages > room;
+    r->comm->combine(r->comm, VEM_I_SUM_INT, &lack, 1);
+    for (int p = 0; p < r->comm->size; p++) {
+        const int64_t count = rows_of(r, p);
+        most = count > most ? count : most;
+        all += count;
+    }
+    return r->comm->failed ? vem_i_comm_lost(run)
+           : lack > 0
+               ? vem_i_fail(run, VEM_NO_MEMORY,
+                            "Two-level seeding brings rows that lie close together to "
+                            "one process, %lld of the %lld here, and --memory leaves no "
+                            "room for them: use --seeding random or kmeans++.",
+                            (long long)most, (long long)all)
+               : VEM_OK;
+}
+
 static vem_status bring_together(vem_i_run *run, routing *r)
 {
     vem_status status = count_all(run, r);
-    int64_t n = 0;
     if (status != VEM_OK)
         return status;
     give_out(r);
-    for (int32_t c = r->out->from; c < r->out->to; c++)
-        n += r->out->counts[c];
-    status = take_owned(run, r->view, n, r->out);
+    const int64_t n = rows_of(r, r->comm->rank);
+    if ((status = check_room(run, r)) == VEM_OK)
+        status = take_owned(run, r->view, n, r->out);
     if (status != VEM_OK)
         return status;
     sort_own(r);
