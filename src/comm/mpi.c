@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <string.h>
 
 typedef struct own {
     MPI_Comm all;
@@ -74,24 +75,38 @@ static void combine(vem_i_comm *comm, vem_i_combining how, void *values, size_t 
     }
 }
 
-/* A few values of each: together less than what an int counts. */
+/* More than an int counts: each tells its own, one after the other, in pieces. */
+static void gather_much(vem_i_comm *comm, const void *mine, void *all,
+                        const size_t *counts)
+{
+    char *to = all;
+    for (int p = 0; p < comm->size && !comm->failed; to += counts[p++]) {
+        if (p == comm->rank)
+            memcpy(to, mine, counts[p]);
+        broadcast(comm, p, to, counts[p]);
+    }
+}
+
 static void gather(vem_i_comm *comm, const void *mine, void *all, const size_t *counts)
 {
-    int *sizes = vem_i_alloc((size_t)comm->size * 2, sizeof *sizes);
     size_t total = 0;
+    for (int p = 0; p < comm->size; p++)
+        total += counts[p];
+    if (total > INT_MAX) {
+        gather_much(comm, mine, all, counts);
+        return;
+    }
+    int *sizes = vem_i_alloc((size_t)comm->size * 2, sizeof *sizes);
     if (!sizes) {
         comm->failed = 1;
         return;
     }
-    for (int p = 0; p < comm->size; p++) {
+    for (int p = 0, at = 0; p < comm->size; at += sizes[p++]) {
         sizes[p] = (int)counts[p];
-        sizes[comm->size + p] = (int)total;
-        total += counts[p];
+        sizes[comm->size + p] = at;
     }
     comm->bytes += counts[comm->rank];
-    if (total > INT_MAX)
-        comm->failed = 1;
-    else if (!comm->failed)
+    if (!comm->failed)
         note(comm, MPI_Allgatherv(mine, sizes[comm->rank], MPI_BYTE, all, sizes,
                                   sizes + comm->size, MPI_BYTE, among(comm)));
     vem_i_free(sizes);

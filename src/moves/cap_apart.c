@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "comm/files.h"
 #include "data/together.h"
 #include "moves/cap.h"
 
@@ -292,7 +293,7 @@ static void meet(vem_i_cap_apart *a)
 {
     vem_i_comm *comm = a->run->comm;
     const place here = {a->view->first, a->mine.n, a->view->n};
-    size_t counts[64]; /* processes, at most (fit/processes.c) */
+    size_t counts[VEM_I_MOST_PARTS];
     for (int p = 0; p < comm->size; p++)
         counts[p] = sizeof here;
     comm->gather(comm, &here, a->places, counts);
