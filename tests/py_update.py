@@ -54,6 +54,20 @@ class Update(Case):
         self.assertEqual(said["moved"], [])
         np.testing.assert_allclose(after, self.before, atol=1e-6)
 
+    def test_prior_stays(self):
+        """Weights that were fitted are fitted again, equal ones stay equal, and on the same rows nothing moves."""
+        random = np.random.default_rng(4)
+        x = random.normal(size=(3000, 8)) + random.integers(0, 5, (3000, 1)) * 4
+        np.save(self.path("x.npy"), x.astype("f4"))
+        for options, equal in ((("--prior", "free"), False), (("--family", "diag", "--prior", "flat"), True)):
+            self.vem("fit", self.path("x.npy"), "-k", 20, *options, "--tolerance", 1e-7, "-o", self.path("m.npz"), "-q")
+            fitted = np.load(self.path("m.npz"))["weights"]
+            said, _ = self.update("x.npy", "--swaps", 0)
+            weights = np.load(self.path("n.npz"))["weights"]
+            self.assertEqual(np.ptp(weights) == 0, equal)
+            np.testing.assert_allclose(weights, fitted, atol=2e-3)
+            self.assertLess(np.median(said["drift"]), 0.05)
+
     def test_no_swaps(self):
         said, _ = self.update("new.npy", "--swaps", 0)
         other, _ = self.update("new.npy")

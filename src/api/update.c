@@ -25,6 +25,17 @@ static void allow_swaps(vem_i_run *run, const vem_model *before, const vem_data 
         asked->swaps = SWAPS;
 }
 
+/* What the model says of itself, about which nobody was asked: a mixture whose weights were fitted stays
+ * one, and so does one with equal weights. Prices are of a balance, which is asked for again. */
+static void keep_what_it_is(const vem_model *before, vem_options *asked)
+{
+    if (asked->metric == VEM_METRIC_L2)
+        asked->metric = vem_model_metric(before);
+    if (asked->prior == VEM_AUTO && before->prior != VEM_PRIOR_EVEN &&
+        asked->balance == VEM_BALANCE_NONE && vem_i_is_ours(asked))
+        asked->prior = before->prior;
+}
+
 vem_status vem_update(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                       const vem_model *before, vem_model **model, vem_report **report,
                       double *distances, int32_t *moved)
@@ -43,9 +54,7 @@ vem_status vem_update(vem_ctx *ctx, const vem_data *data, const vem_options *opt
                           "An update has the clusters of the model, %d of them: none is "
                           "added, and none is dropped.",
                           before->clusters);
-    if (asked.metric ==
-        VEM_METRIC_L2) /* that of the model, about which nobody was asked */
-        asked.metric = vem_model_metric(before);
+    keep_what_it_is(before, &asked);
     allow_swaps(run, before, data, &asked);
     vem_i_fitting fitting = {.run = *run, .data = data, .asked = &asked, .start = before};
     status = vem_i_fitting_run(&fitting, &made, &told);
