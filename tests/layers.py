@@ -9,8 +9,12 @@ it says of itself (src/model/contract.h): beside src/model/ only the files in NA
 one, and none asks how its shapes and second moments lie (src/model/moments.h, LAYOUT). A search
 likewise (src/search/search.h, NAMES_SEARCHES).
 And no number with a decimal sign is printed but by src/base/plain.h, the same in every locale.
+No two types of src/ have one name.
+
+A rule that finds nothing may be blind: each is shown a line that it must refuse (PLANTS), at every run.
 """
 
+import functools
 import os
 import re
 import sys
@@ -38,9 +42,9 @@ NAMES_FAMILIES = {"fit/presets.c"}
 ROW_OF = {layer: row for row, layers in enumerate(ROWS) for layer in layers}
 # Nobody asks which search it is (src/search/search.h): only these name a kind. The presets
 # choose one, the options list them.
-MOVE = re.compile(r"\bVEM_I_MOVE_[A-Z]+\b")
+MOVE = re.compile(r"\bVEM_I_MOVE_[A-Z_]+\b")
 NAMES_SEARCHES = {"search", "fit/presets.c"}
-SEARCH_KIND = re.compile(r"\bVEM_SEARCH_(?!TABLE\b|COUNT\b|CHOICES\b)[A-Z]+\b")
+SEARCH_KIND = re.compile(r"\bVEM_SEARCH_(?!TABLE\b|COUNT\b|CHOICES\b)[A-Z_]+\b")
 # How shapes and second moments lie is known in src/model/ alone: others ask moments.h, or the
 # family in a word (contract.h: vem_i_is_round, ...).
 LAYOUT = re.compile(r"\bshape_axes\b|\bvem_family_axes\b")
@@ -61,9 +65,22 @@ def sources(top):
                 yield os.path.join(folder, name)
 
 
-def includes(path):
+@functools.cache
+def written(path):
     with open(path, encoding="utf-8") as file:
-        return INCLUDE.findall(file.read())
+        return file.read()
+
+
+# Lines that a test of a rule adds to a file, by its path.
+planted = {}
+
+
+def text_of(path):
+    return written(path) + planted.get(os.path.abspath(path), "")
+
+
+def includes(path):
+    return INCLUDE.findall(text_of(path))
 
 
 def check_library(root):
@@ -130,9 +147,8 @@ def check_searches(root):
         name = os.path.relpath(path, top).replace(os.sep, "/")
         if name in NAMES_SEARCHES or name.split("/")[0] in NAMES_SEARCHES:
             continue
-        with open(path, encoding="utf-8") as file:
-            for kind in sorted(set(SEARCH_KIND.findall(file.read()))):
-                yield f"src/{name}: names {kind}; ask the spec or its type (search/search.h)."
+        for kind in sorted(set(SEARCH_KIND.findall(text_of(path)))):
+            yield f"src/{name}: names {kind}; ask the spec or its type (search/search.h)."
 
 
 # A public function begins at the start of a line and ends at a brace there.
@@ -147,8 +163,7 @@ def check_verbs(root):
     texts = {}
     top = os.path.join(root, "src")
     for path in sources(top):
-        with open(path, encoding="utf-8") as file:
-            texts[os.path.relpath(path, top).replace(os.sep, "/")] = file.read()
+        texts[os.path.relpath(path, top).replace(os.sep, "/")] = text_of(path)
     verbs = {body.group(1) for text in texts.values() for body in BODY.finditer(text)
              if "vem_i_begin(" in body.group()}
     if "vem_fit" not in verbs:
@@ -169,9 +184,8 @@ def check_moves(root):
         name = os.path.basename(path)
         if name.startswith("trace."):
             continue
-        with open(path, encoding="utf-8") as file:
-            for move in sorted(set(MOVE.findall(file.read()))):
-                yield f"src/em/{name}: names {move}; ask the move (em/move.h)."
+        for move in sorted(set(MOVE.findall(text_of(path)))):
+            yield f"src/em/{name}: names {move}; ask the move (em/move.h)."
 
 
 def check_outside(root, folder):
@@ -187,8 +201,7 @@ def check_outside(root, folder):
 
 def families(root):
     """The kinds in the lines of VEM_FAMILY_TABLE."""
-    with open(os.path.join(root, "include", PUBLIC), encoding="utf-8") as file:
-        text = file.read()
+    text = written(os.path.join(root, "include", PUBLIC))
     start = text.index("#define VEM_FAMILY_TABLE(X)")
     return FAMILY.findall(text[start : text.index("\n\n", start)])
 
@@ -205,10 +218,9 @@ def check_families(root):
             name = os.path.relpath(path, top)
             if folder == "src" and (name.startswith("model" + os.sep) or name in NAMES_FAMILIES):
                 continue
-            with open(path, encoding="utf-8") as file:
-                for kind in sorted(set(named.findall(file.read()))):
-                    yield (f"{folder}/{name} names {kind}: ask the family for what matters "
-                           f"(src/model/contract.h).")
+            for kind in sorted(set(named.findall(text_of(path)))):
+                yield (f"{folder}/{name} names {kind}: ask the family for what matters "
+                       f"(src/model/contract.h).")
 
 
 def check_layout(root):
@@ -221,14 +233,13 @@ def check_layout(root):
         known = 0
         for path in sources(top):
             name = os.path.relpath(path, top).replace(os.sep, "/")
-            with open(path, encoding="utf-8") as file:
-                for line, text in enumerate(file, 1):
-                    if not asked.search(text):
-                        continue
-                    if name.startswith("model/"):
-                        known += 1
-                    else:
-                        yield f"src/{name}:{line}: asks {instead}."
+            for line, text in enumerate(text_of(path).splitlines(), 1):
+                if not asked.search(text):
+                    continue
+                if name.startswith("model/"):
+                    known += 1
+                else:
+                    yield f"src/{name}:{line}: asks {instead}."
         if not known:
             yield f"tests/layers.py: src/model/ has nothing of {asked.pattern}; the rule is blind."
 
@@ -243,8 +254,7 @@ def check_locale(root):
     top = os.path.join(root, "src")
     for path in sources(top):
         name = os.path.relpath(path, top).replace(os.sep, "/")
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = text_of(path)
         if name in PRINTED_PLAINLY or "vem_i_plain_begin" in text:
             continue
         for call in PRINTS.findall(text):
@@ -253,16 +263,82 @@ def check_locale(root):
                        f"({' '.join(call.split())[:60]}).")
 
 
+# A type that files share: a definition, not a name that stands for one that follows.
+TYPE = re.compile(r"^(?:typedef )?(?:struct|enum|union) (vem_\w+) \{", re.MULTILINE)
+NAMED = re.compile(r"^typedef [^;{]*\b(vem_\w+);|^typedef [^;{]*\(\*?(vem_\w+)\)\(|"
+                   r"^typedef \w+ (vem_\w+)\(", re.MULTILINE)
+
+
+def check_types(root):
+    """One name, one type: who searches for it finds it."""
+    top = os.path.join(root, "src")
+    found = {}
+    for path in sources(top):
+        name, text = os.path.relpath(path, top).replace(os.sep, "/"), text_of(path)
+        for kind in TYPE.findall(text):
+            found.setdefault(kind, []).append(name)
+        for match in NAMED.finditer(text):
+            kind = next(filter(None, match.groups()))
+            if not re.search(r"\b(?:struct|enum|union) " + kind + r"\b", match.group()):
+                found.setdefault(kind, []).append(name)
+    for kind, names in sorted(found.items()):
+        if len(names) > 1:
+            yield f"src/{names[1]}: {kind} is a type of src/{names[0]} too."
+
+
+def check_folders(root):
+    for folder in ("cli", "examples", "python/src"):
+        yield from check_outside(root, folder)
+
+
+RULES = [check_library, check_circles, check_families, check_searches, check_layout, check_moves,
+         check_verbs, check_locale, check_types, check_folders]
+# What each must refuse, and where it stands.
+PLANTS = [
+    (check_library, "src/em/em.c", '#include "fit/programme.h"'),
+    (check_library, "src/em/em.c", '#include "io/files.h"'),
+    (check_library, "src/em/em.c", '#include "em/nothing.h"'),
+    (check_circles, "src/em/move.h", '#include "em/em.h"'),
+    (check_families, "src/em/em.c", "VEM_DIAG"),
+    (check_families, "src/em/em.c", "VEM_FULL_SHARED"),
+    (check_families, "cli/main.c", "VEM_POISSON"),
+    (check_searches, "src/em/em.c", "VEM_SEARCH_ALL"),
+    (check_searches, "src/em/em.c", "VEM_SEARCH_TWO_WORDS"),
+    (check_layout, "src/em/em.c", "family->shape_axes"),
+    (check_layout, "src/em/em.c", "family->of_counts"),
+    (check_moves, "src/em/em.c", "VEM_I_MOVE_SWAP"),
+    (check_moves, "src/em/em.c", "VEM_I_MOVE_SPLIT_JOIN"),
+    (check_verbs, "src/api/fit.c", "    return vem_fit(f->run.ctx, data);"),
+    (check_locale, "src/em/em.c", 'snprintf(text, 9, "%.3f", x);'),
+    (check_types, "src/em/em.c", "typedef struct vem_i_estep {"),
+    (check_types, "src/em/em.c", "typedef enum vem_i_stats {"),
+    (check_types, "src/em/em.c", "typedef double vem_i_estep;"),
+    (check_types, "src/em/em.c", "typedef int (*vem_i_estep)(int a);"),
+    (check_folders, "cli/main.c", '#include "em/em.h"'),
+    (check_folders, "examples/fit_array.c", '#include "em/em.h"'),
+    (check_folders, "python/src/call.c", '#include "em/em.h"'),
+]
+
+
+def check_rules(root):
+    for rule in RULES:
+        if not any(plant[0] is rule for plant in PLANTS):
+            yield f"tests/layers.py: {rule.__name__} has nothing in PLANTS."
+    clean = {rule: set(rule(root)) for rule in RULES}
+    for rule, name, line in PLANTS:
+        path = os.path.abspath(os.path.join(root, name))
+        if not os.path.exists(path):
+            yield f"tests/layers.py: PLANTS has {name}, which is no file."
+            continue
+        planted[path] = "\n" + line + "\n"
+        if set(rule(root)) <= clean[rule]:
+            yield f"tests/layers.py: {rule.__name__} is blind to '{line}' in {name}."
+        planted.clear()
+
+
 def main():
     root = os.environ.get("VEM_SOURCE") or os.path.join(os.path.dirname(__file__), "..")
-    wrong = list(check_library(root)) + list(check_circles(root)) + list(check_families(root))
-    wrong.extend(check_searches(root))
-    wrong.extend(check_layout(root))
-    wrong.extend(check_moves(root))
-    wrong.extend(check_verbs(root))
-    wrong.extend(check_locale(root))
-    for folder in ("cli", "examples", "python/src"):
-        wrong.extend(check_outside(root, folder))
+    wrong = [line for rule in RULES for line in rule(root)] + list(check_rules(root))
     for line in wrong:
         print(line)
     return 1 if wrong else 0

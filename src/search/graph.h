@@ -70,11 +70,11 @@ typedef struct vem_i_slot {
 /* What waves have found of the clusters of a range and nobody has joined yet, because those of other
  * processes come first: for each cluster that was somebody's nearest a head (its number, how many averages)
  * and these, wave after wave. */
-typedef struct vem_i_found {
+typedef struct vem_i_learned {
     vem_i_slot *slots;
     int64_t count, capacity;
     int lost; /* there was no memory for more */
-} vem_i_found;
+} vem_i_learned;
 
 /* Shards merged together, and ranges of clusters in which that is done at the same time. */
 enum { VEM_I_WAVE = 64, VEM_I_RANGES = 64 };
@@ -111,7 +111,7 @@ typedef struct vem_i_estimated {
     vem_i_touch *touches;                   /* wave x touch_capacity */
     vem_i_strip *strips;   /* wave x strip_capacity, by range of the nearest */
     int64_t *range_starts; /* wave x (ranges + 1): strips */
-    vem_i_found *found;    /* ranges; NULL: one process has all waves */
+    vem_i_learned *found;  /* ranges; NULL: one process has all waves */
 } vem_i_estimated;
 
 /* The first cluster of a range, and, of the one behind the last, how many clusters there are. */
@@ -133,14 +133,14 @@ void vem_i_estimated_renew(vem_i_estimated *graph);
 
 /* ---- Waves of several processes (graph_together.c) ---- */
 
-vem_status vem_i_found_new(vem_i_estimated *graph);
-void vem_i_found_free(vem_i_estimated *graph);
-void vem_i_found_keep(vem_i_found *found, const vem_i_notes *notes, int32_t cluster,
-                      int32_t touched);
+vem_status vem_i_learned_new(vem_i_estimated *graph);
+void vem_i_learned_free(vem_i_estimated *graph);
+void vem_i_learned_keep(vem_i_learned *found, const vem_i_notes *notes, int32_t cluster,
+                        int32_t touched);
 /* All of it joins in the order of the waves, and all processes have the next graph. */
-void vem_i_found_settle(vem_i_estimated *graph);
+void vem_i_learned_settle(vem_i_estimated *graph);
 /* What is kept of it (vem_i_search_type). */
-int vem_i_found_list(const vem_i_search *search, vem_i_kept *list);
-void vem_i_found_again(vem_i_search *search, const vem_i_kept *kept);
+int vem_i_learned_list(const vem_i_search *search, vem_i_kept *list);
+void vem_i_learned_again(vem_i_search *search, const vem_i_kept *kept);
 
 #endif

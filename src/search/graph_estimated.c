@@ -231,7 +231,7 @@ static vem_status create(vem_i_search *search)
     g->touch_capacity = g->strip_capacity * vem_i_graph_candidates(&search->spec);
     vem_status status = vem_i_take_rooms(search->run, list, ARRAYS);
     if (status == VEM_OK && search->run->comm)
-        status = vem_i_found_new(g);
+        status = vem_i_learned_new(g);
     return status == VEM_OK ? vem_i_graph_create(search) : status;
 }
 
@@ -240,7 +240,7 @@ static void release(vem_i_search *search)
     vem_i_room list[ARRAYS];
     list_arrays(&search->spec, (vem_i_estimated *)search, list);
     vem_i_free_rooms(list, ARRAYS);
-    vem_i_found_free((vem_i_estimated *)search);
+    vem_i_learned_free((vem_i_estimated *)search);
     vem_i_graph_free(search);
 }
 
@@ -253,8 +253,8 @@ static int64_t stretch(const vem_i_search_spec *spec)
 const vem_i_search_type vem_i_search_type_estimated = {.size = sizeof(vem_i_estimated),
                                                        .apart = 1,
                                                        .stretch = stretch,
-                                                       .found = vem_i_found_list,
-                                                       .found_again = vem_i_found_again,
+                                                       .found = vem_i_learned_list,
+                                                       .found_again = vem_i_learned_again,
                                                        .scratch_size =
                                                            sizeof(vem_i_notes),
                                                        .scratch = list_scratch,

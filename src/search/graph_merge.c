@@ -109,7 +109,7 @@ static void merge_cluster(vem_i_estimated *g, vem_i_notes *m, int64_t range,
     }
     m->others[cluster].mark = 0; /* itself is no neighbor */
     if (g->found)
-        vem_i_found_keep(&g->found[range], m, cluster, touched);
+        vem_i_learned_keep(&g->found[range], m, cluster, touched);
     else
         vem_i_estimated_join(g, m, cluster, touched);
 }
@@ -227,7 +227,7 @@ void vem_i_estimated_settle(vem_i_search *search, int found)
 {
     vem_i_estimated *g = (vem_i_estimated *)search;
     if (found && g->found)
-        vem_i_found_settle(g);
+        vem_i_learned_settle(g);
     else if (found)
         vem_i_estimated_renew(g);
 }

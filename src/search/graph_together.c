@@ -28,7 +28,7 @@ static int64_t expected(const vem_i_estimated *g)
     return vem_i_shards(waves * (drawn < touched ? drawn : touched), VEM_I_RANGES);
 }
 
-vem_status vem_i_found_new(vem_i_estimated *g)
+vem_status vem_i_learned_new(vem_i_estimated *g)
 {
     vem_i_run *run = g->graph.search.run;
     vem_status status =
@@ -42,7 +42,7 @@ vem_status vem_i_found_new(vem_i_estimated *g)
     return status;
 }
 
-void vem_i_found_free(vem_i_estimated *g)
+void vem_i_learned_free(vem_i_estimated *g)
 {
     for (int64_t r = 0; g->found && r < VEM_I_RANGES; r++)
         vem_i_free(g->found[r].slots);
@@ -50,7 +50,7 @@ void vem_i_found_free(vem_i_estimated *g)
 }
 
 /* 0: there is no memory. */
-static int make_room(vem_i_found *f, int64_t more)
+static int make_room(vem_i_learned *f, int64_t more)
 {
     if (f->count + more <= f->capacity)
         return 1;
@@ -65,8 +65,8 @@ static int make_room(vem_i_found *f, int64_t more)
     return 1;
 }
 
-void vem_i_found_keep(vem_i_found *f, const vem_i_notes *m, int32_t cluster,
-                      int32_t touched)
+void vem_i_learned_keep(vem_i_learned *f, const vem_i_notes *m, int32_t cluster,
+                        int32_t touched)
 {
     if (f->lost || !make_room(f, touched + 1)) {
         f->lost = 1;
@@ -93,7 +93,7 @@ static void join_range(void *arg, int64_t task, int thread)
     const piece *p = arg;
     vem_i_estimated *g = p->graph;
     vem_i_notes *m = g->graph.search.blocks[thread].scratch;
-    vem_i_found *f = &g->found[p->range + task];
+    vem_i_learned *f = &g->found[p->range + task];
     for (const vem_i_slot *head = f->slots, *end = head + f->count; head < end;
          head += 1 + head->count) {
         vem_i_estimated_mark(g, m);
@@ -132,7 +132,7 @@ static void hand_on(vem_i_estimated *g, int64_t range, int64_t ranges)
     }
 }
 
-void vem_i_found_settle(vem_i_estimated *g)
+void vem_i_learned_settle(vem_i_estimated *g)
 {
     vem_i_run *run = g->graph.search.run;
     vem_i_comm *comm = run->comm;
@@ -166,19 +166,19 @@ void vem_i_found_settle(vem_i_estimated *g)
 
 /* ---- Kept until the next state (comm/comm.h) ---- */
 
-int vem_i_found_list(const vem_i_search *search, vem_i_kept *list)
+int vem_i_learned_list(const vem_i_search *search, vem_i_kept *list)
 {
     const vem_i_estimated *g = (const vem_i_estimated *)search;
     int count = 0;
     for (int64_t r = 0; g->found && r < VEM_I_RANGES; r++) {
-        const vem_i_found *f = &g->found[r];
+        const vem_i_learned *f = &g->found[r];
         list[count++] = (vem_i_kept){f->slots, (size_t)f->count * sizeof *f->slots};
     }
     return count;
 }
 
 /* Which range a head is of is told by its cluster. */
-void vem_i_found_again(vem_i_search *search, const vem_i_kept *kept)
+void vem_i_learned_again(vem_i_search *search, const vem_i_kept *kept)
 {
     vem_i_estimated *g = (vem_i_estimated *)search;
     const vem_i_slot *head = kept->bytes, *end = head + kept->count / sizeof *head;
@@ -186,7 +186,7 @@ void vem_i_found_again(vem_i_search *search, const vem_i_kept *kept)
     for (; head < end; head += 1 + head->count) {
         while (head->other >= vem_i_range_first(g, range + 1))
             range++;
-        vem_i_found *f = &g->found[range];
+        vem_i_learned *f = &g->found[range];
         if (f->lost || !make_room(f, 1 + head->count)) {
             f->lost = 1;
             return;

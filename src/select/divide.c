@@ -62,7 +62,7 @@ vem_status vem_i_divide_keep(divider *t, loop *l, double worth, vem_i_move_name 
 
 void vem_i_divide_look(divider *t, const double *seen, int32_t count)
 {
-    vem_i_groups_read(t->run, t->parts, t->labels, t->model, &t->groups);
+    vem_i_partition_read(t->run, t->parts, t->labels, t->model, &t->groups);
     for (int32_t c = 0; c < t->groups.count; c++)
         t->groups.seen[c] = seen && count == t->groups.count ? seen[c] : NAN;
 }
@@ -79,10 +79,11 @@ static vem_status begin(divider *t)
                           &one);
     if (status != VEM_OK)
         return status;
-    vem_i_groups_read(t->run, t->parts, t->labels, one, &t->groups);
+    vem_i_partition_read(t->run, t->parts, t->labels, one, &t->groups);
     vem_model_free(one);
     one = NULL;
-    status = vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->groups, &one);
+    status =
+        vem_i_partition_model(t->run, t->objective, t->view->kernels, &t->groups, &one);
     if (status == VEM_OK)
         status = vem_i_divide_run(t, one, NULL, 0, &l);
     if (status == VEM_OK && l.attempt.steps > 0)

@@ -2,7 +2,7 @@
 #ifndef VEM_SELECT_DIVIDE_H
 #define VEM_SELECT_DIVIDE_H
 
-#include "select/groups.h"
+#include "select/partition.h"
 #include "select/select.h"
 
 /* Of the family and the rows of a selection, without a prior or a price (methods.c). */

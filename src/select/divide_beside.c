@@ -34,7 +34,7 @@ static vem_status add(vem_i_divider *t)
         all = vem_i_tally_add(all, 1, t->next.tallies[c]);
     t->next.all = all;
     vem_status status =
-        vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->next, &model);
+        vem_i_partition_model(t->run, t->objective, t->view->kernels, &t->next, &model);
     const double worth = vem_i_view_log_shift(t->view) -
                          vem_i_objective_total(t->objective, all) / t->objective->total;
     if (status == VEM_OK && !vem_i_divide_alone(t)) {
@@ -82,12 +82,13 @@ static vem_status add_fewer(vem_i_divider *t, double *work, int *done)
     vem_status status = vem_i_price_pairs(t, &pairs, &count);
     *done = count == 0;
     if (status == VEM_OK && count > 0) {
-        vem_i_groups *next = &t->next;
+        vem_i_partition *next = &t->next;
         t->moves[0] = pairs[0];
         vem_i_make_moves(t, 1);
         vem_i_moved_labels(t, 1, t->first);
         next->tallies[next->count - 1] =
-            vem_i_group_tally(t->objective, vem_i_groups_at(next, next->count - 1), work);
+            vem_i_group_tally(t->objective, vem_i_partition_at(next, next->count - 1),
+                              work);
         status = add(t);
         memcpy(t->groups.groups, next->groups,
                (size_t)(next->count * next->stride) * sizeof(double));

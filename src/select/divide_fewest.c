@@ -12,7 +12,7 @@
 /* In two at the mean of the column in which the squares of a cluster are most. A stop: none is. */
 static int cut_widest(vem_i_divider *t)
 {
-    const vem_i_groups *g = &t->groups;
+    const vem_i_partition *g = &t->groups;
     const vem_view *view = t->view;
     const vem_progress told = {.phase = "divide",
                                .step = t->steps,
@@ -94,7 +94,7 @@ static vem_status divide_once(vem_i_divider *t)
 {
     vem_model *model = NULL;
     vem_status status =
-        vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->next, &model);
+        vem_i_partition_model(t->run, t->objective, t->view->kernels, &t->next, &model);
     if (status == VEM_OK)
         status = vem_i_divide_alone(t) ? take_partition(t, &model) : take_step(t, model);
     vem_model_free(model);
@@ -104,7 +104,7 @@ static vem_status divide_once(vem_i_divider *t)
 static int64_t make(void *state)
 {
     vem_i_divider *t = state;
-    vem_i_groups_read(t->run, t->parts, t->labels, t->model, &t->groups);
+    vem_i_partition_read(t->run, t->parts, t->labels, t->model, &t->groups);
     if (!vem_i_divide_best(t) && !cut_widest(t))
         return -1;
     t->status = divide_once(t);

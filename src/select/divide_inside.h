@@ -37,9 +37,9 @@ typedef struct vem_i_divider {
     int32_t *labels;
     double
         free_energy; /* per unit of mass, as the loop says: the objective, higher is better */
-    vem_i_groups groups;
+    vem_i_partition groups;
     /* The next. */
-    vem_i_groups next;
+    vem_i_partition next;
     int32_t *first; /* n: the groups of the items there */
     int32_t *to; /* per cluster of the best: its group there; of divided ones the first */
     /* The round at hand (divide_moves.c). */
@@ -82,7 +82,7 @@ typedef struct vem_i_divider {
  * known by: mass and first mean of each. */
 enum { VEM_I_TRIED = 16, VEM_I_TRIED_KEY = 4 };
 
-static inline int64_t vem_i_group_items(const vem_i_groups *groups, int32_t c)
+static inline int64_t vem_i_group_items(const vem_i_partition *groups, int32_t c)
 {
     return groups->tour.starts[c + 1] - groups->tour.starts[c];
 }

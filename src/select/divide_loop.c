@@ -81,7 +81,7 @@ double vem_i_divide_worth(vem_i_divider *t, const vem_i_divide_loop *l)
         return -INFINITY;
     if (!t->objective->family->shared || t->fixed || t->objective->tests)
         return a->free_energy;
-    vem_i_groups_read(t->run, t->parts, a->labels, a->model, &t->next);
+    vem_i_partition_read(t->run, t->parts, a->labels, a->model, &t->next);
     return vem_i_view_log_shift(t->view) -
            vem_i_objective_total(t->objective, t->next.all) / t->objective->total;
 }

@@ -7,7 +7,7 @@
  * how many. */
 int64_t vem_i_choose_moves(vem_i_divider *t)
 {
-    const vem_i_groups *g = &t->groups;
+    const vem_i_partition *g = &t->groups;
     /* Those that a test asks for are made, whatever they gain. */
     const double enough = t->objective->tests ? 0 : vem_i_divide_enough(t);
     int32_t clusters = g->count;
@@ -40,7 +40,7 @@ typedef struct parted {
 
 static parted items_of(const vem_i_divider *t, const vem_i_change *m)
 {
-    const vem_i_groups *g = &t->groups;
+    const vem_i_partition *g = &t->groups;
     const int64_t begin = g->tour.starts[m->a], n = vem_i_group_items(g, m->a);
     if (m->kind == VEM_I_MOVE_SPLIT)
         return (parted){g->tour.items + begin, t->part + begin, n};
@@ -53,7 +53,7 @@ static parted items_of(const vem_i_divider *t, const vem_i_change *m)
 /* The groups of the parts of some items, appended. */
 static void append_parts(vem_i_divider *t, parted s, int32_t parts, const double *about)
 {
-    vem_i_groups *to = &t->next;
+    vem_i_partition *to = &t->next;
     uint32_t *list = to->tour.items; /* free until the groups are read again */
     for (int32_t p = 0; p < parts; p++) {
         int64_t count = 0;
@@ -62,7 +62,7 @@ static void append_parts(vem_i_divider *t, parted s, int32_t parts, const double
                 list[count++] = s.items[i];
         to->seen[to->count] = NAN;
         to->tallies[to->count] = vem_i_parts_gather(t->parts, list, count, about, 0,
-                                                    vem_i_groups_at(to, to->count));
+                                                    vem_i_partition_at(to, to->count));
         to->count++;
     }
 }
@@ -70,8 +70,8 @@ static void append_parts(vem_i_divider *t, parted s, int32_t parts, const double
 /* The first `count` moves, on what is best so far, into t->next. */
 void vem_i_make_moves(vem_i_divider *t, int64_t count)
 {
-    const vem_i_groups *g = &t->groups;
-    vem_i_groups *to = &t->next;
+    const vem_i_partition *g = &t->groups;
+    vem_i_partition *to = &t->next;
     memset(t->touched, 0, (size_t)g->count);
     to->count = 0;
     for (int64_t k = 0; k < count; k++) {
@@ -82,7 +82,7 @@ void vem_i_make_moves(vem_i_divider *t, int64_t count)
     for (int32_t c = 0; c < g->count; c++)
         if (!t->touched[c]) {
             t->to[c] = to->count;
-            memcpy(vem_i_groups_at(to, to->count), vem_i_groups_at(g, c),
+            memcpy(vem_i_partition_at(to, to->count), vem_i_partition_at(g, c),
                    (size_t)g->stride * sizeof(double));
             to->tallies[to->count] = g->tallies[c];
             to->seen[to->count++] = g->seen[c];
@@ -94,11 +94,11 @@ void vem_i_make_moves(vem_i_divider *t, int64_t count)
         if (m->b >= 0)
             t->to[m->b] = to->count;
         if (items.n > 0) {
-            append_parts(t, items, m->parts, vem_i_groups_at(g, m->a) + 1);
+            append_parts(t, items, m->parts, vem_i_partition_at(g, m->a) + 1);
         } else {
             vem_i_moments_join(t->objective->family, t->objective->d,
-                               vem_i_groups_at(g, m->a), vem_i_groups_at(g, m->b),
-                               vem_i_groups_at(to, to->count));
+                               vem_i_partition_at(g, m->a), vem_i_partition_at(g, m->b),
+                               vem_i_partition_at(to, to->count));
             to->seen[to->count++] = NAN;
         }
     }

@@ -117,7 +117,7 @@ static int64_t make_changes(void *state)
     vem_i_make_moves(t, t->count);
     t->clusters = t->next.count;
     t->status =
-        vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->next, &start);
+        vem_i_partition_model(t->run, t->objective, t->view->kernels, &t->next, &start);
     if (t->status == VEM_OK) {
         vem_i_moved_labels(t, t->count, t->labels);
         t->status = vem_i_divide_run(t, start, t->first, 0, &t->found);

@@ -18,8 +18,8 @@ void vem_i_divider_free(vem_i_divider *t)
     vem_i_boxes_free(t->boxes);
     vem_model_free(t->model);
     vem_model_free(t->better);
-    vem_i_groups_free(&t->groups);
-    vem_i_groups_free(&t->next);
+    vem_i_partition_free(&t->groups);
+    vem_i_partition_free(&t->next);
     vem_i_free(t->labels);
     vem_i_free(t->first);
     vem_i_free(t->to);
@@ -52,9 +52,10 @@ vem_status vem_i_divider_new(vem_i_divider *t)
     };
     vem_status status = vem_i_take_rooms(t->run, list, VEM_I_COUNT(list));
     if (status == VEM_OK)
-        status = vem_i_groups_new(t->run, t->objective, t->view->n, t->most, &t->groups);
+        status =
+            vem_i_partition_new(t->run, t->objective, t->view->n, t->most, &t->groups);
     if (status == VEM_OK)
-        status = vem_i_groups_new(t->run, t->objective, t->view->n, t->most, &t->next);
+        status = vem_i_partition_new(t->run, t->objective, t->view->n, t->most, &t->next);
     if (status == VEM_OK)
         status = vem_i_parts_new(t->run, t->view, t->objective, t->view->n, &t->parts);
     return status;

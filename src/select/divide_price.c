@@ -19,7 +19,7 @@ static void price_division(void *arg, int64_t k, int thread)
 {
     vem_i_divider *t = arg;
     vem_i_change *m = &t->moves[k];
-    const vem_i_groups *g = &t->groups;
+    const vem_i_partition *g = &t->groups;
     const int64_t begin = g->tour.starts[m->a];
     const int32_t room = t->most - g->count + 1;
     const vem_i_dividing asked = {.items = g->tour.items + begin,
@@ -42,7 +42,7 @@ static void price_anew(void *arg, int64_t k, int thread)
 {
     vem_i_divider *t = arg;
     vem_i_change *m = &t->moves[k];
-    const vem_i_groups *g = &t->groups;
+    const vem_i_partition *g = &t->groups;
     const int64_t n = vem_i_group_items(g, m->a), both = n + vem_i_group_items(g, m->b);
     const int32_t room = t->most - g->count + 2;
     const vem_i_tally beside =
@@ -77,12 +77,12 @@ static int price_all(vem_i_divider *t, vem_i_task task)
 
 int vem_i_price_divisions(vem_i_divider *t)
 {
-    const vem_i_groups *g = &t->groups;
+    const vem_i_partition *g = &t->groups;
     t->count = 0;
     if (g->count >= t->most)
         return 1;
     for (int32_t c = 0; c < g->count; c++) {
-        const double mass = vem_i_groups_at(g, c)[0];
+        const double mass = vem_i_partition_at(g, c)[0];
         if (vem_i_group_items(g, c) < 2 || fabs(mass - g->seen[c]) <= CHANGED * mass)
             continue;
         t->moves[t->count++] = (vem_i_change){.kind = VEM_I_MOVE_SPLIT, .a = c, .b = -1};
@@ -96,7 +96,7 @@ int vem_i_price_divisions(vem_i_divider *t)
         if (m.parts > 1)
             t->moves[kept++] = m;
         else
-            t->groups.seen[m.a] = vem_i_groups_at(g, m.a)[0];
+            t->groups.seen[m.a] = vem_i_partition_at(g, m.a)[0];
     }
     t->count = kept;
     return 1;
@@ -128,10 +128,10 @@ static void price_joins(void *arg, int64_t cluster, int thread)
 {
     const pairing *p = arg;
     const vem_i_divider *t = p->t;
-    const vem_i_groups *g = &t->groups;
+    const vem_i_partition *g = &t->groups;
     const int32_t c = (int32_t)cluster;
     double *both = p->work + thread * p->room, *work = both + g->stride;
-    const double *own = vem_i_groups_at(g, c);
+    const double *own = vem_i_partition_at(g, c);
     const double now = vem_i_objective_total(t->objective, g->all);
     const int all = g->count <= ALL_PAIRS;
     int32_t near[NEAR];
@@ -140,7 +140,7 @@ static void price_joins(void *arg, int64_t cluster, int thread)
     for (int32_t o = 0; !all && o < g->count; o++) {
         if (o == c)
             continue;
-        const double d = distance(t, own, vem_i_groups_at(g, o));
+        const double d = distance(t, own, vem_i_partition_at(g, o));
         int32_t at = count < NEAR ? count++ : NEAR;
         for (; at > 0 && (at == NEAR || d < far[at - 1]); at--) {
             if (at == NEAR) {
@@ -165,8 +165,8 @@ static void price_joins(void *arg, int64_t cluster, int thread)
             continue;
         const int32_t o = all ? k : near[k];
         vem_i_moments_join(t->objective->family, t->objective->d,
-                           vem_i_groups_at(g, o < c ? o : c),
-                           vem_i_groups_at(g, o < c ? c : o), both);
+                           vem_i_partition_at(g, o < c ? o : c),
+                           vem_i_partition_at(g, o < c ? c : o), both);
         m->a = o < c ? o : c;
         m->b = o < c ? c : o;
         vem_i_tally after = vem_i_tally_add(g->all, -1, g->tallies[m->a]);
@@ -216,7 +216,7 @@ void vem_i_price_plan(vem_i_divider *t)
 /* All near pairs, the best to join first. */
 vem_status vem_i_price_pairs(vem_i_divider *t, vem_i_change **list, int64_t *count)
 {
-    const vem_i_groups *g = &t->groups;
+    const vem_i_partition *g = &t->groups;
     const int64_t each = pairs_of(g->count);
     pairing p;
     const vem_status status = take_pairs(t, g->count, &p);
@@ -256,15 +256,15 @@ static int was_tried(const vem_i_divider *t, const double key[VEM_I_TRIED_KEY])
  * buffers. */
 int vem_i_price_anew(vem_i_divider *t, const vem_i_change *pairs, int64_t count)
 {
-    const vem_i_groups *g = &t->groups;
+    const vem_i_partition *g = &t->groups;
     int64_t at = 0;
     t->count = 0;
     if (g->count < 2)
         return 1;
     const int64_t near = g->count > FEW_PAIRS ? g->count : FEW_PAIRS;
     for (int64_t k = 0; k < count && k < near && t->count < t->capacity; k++) {
-        const double *a = vem_i_groups_at(g, pairs[k].a),
-                     *b = vem_i_groups_at(g, pairs[k].b);
+        const double *a = vem_i_partition_at(g, pairs[k].a),
+                     *b = vem_i_partition_at(g, pairs[k].b);
         const double key[VEM_I_TRIED_KEY] = {a[0], a[1], b[0], b[1]};
         const int64_t n =
             vem_i_group_items(g, pairs[k].a) + vem_i_group_items(g, pairs[k].b);

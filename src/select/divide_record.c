@@ -57,13 +57,13 @@ static void record_labels(vem_i_record *r, vem_i_divider *t)
 void vem_i_divide_check(vem_i_record *r, const vem_i_divider *t)
 {
     const vem_i_objective *o = t->objective;
-    const vem_i_groups *g = &t->groups;
+    const vem_i_partition *g = &t->groups;
     const double clusters = g->count, total = o->total;
     const int alone = t->hard || vem_i_divide_alone(t);
     double less = alone ? 0 : log(clusters);
     for (int32_t c = 0; c < g->count;
          c++) /* after a loop there may be, and the cost says nothing */
-        if (vem_i_group_lack(o, vem_i_groups_at(g, c)) > 0)
+        if (vem_i_group_lack(o, vem_i_partition_at(g, c)) > 0)
             return;
     if (o->family->shared && clusters < total)
         less += 0.5 * o->d * (log(total / (total - clusters)) - clusters / total);

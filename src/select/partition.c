@@ -1,4 +1,4 @@
-#include "select/groups.h"
+#include "select/partition.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,11 +6,11 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
-vem_status vem_i_groups_new(vem_i_run *run, const vem_i_objective *objective, int64_t n,
-                            int32_t capacity, vem_i_groups *g)
+vem_status vem_i_partition_new(vem_i_run *run, const vem_i_objective *objective,
+                               int64_t n, int32_t capacity, vem_i_partition *g)
 {
     const size_t room = (size_t)capacity;
-    *g = (vem_i_groups){.capacity = capacity, .stride = vem_i_group_stride(objective)};
+    *g = (vem_i_partition){.capacity = capacity, .stride = vem_i_group_stride(objective)};
     const vem_i_room list[] = {
         {&g->groups, room, (size_t)g->stride * sizeof(double), 0},
         {&g->tallies, room, sizeof(vem_i_tally), 0},
@@ -25,17 +25,17 @@ vem_status vem_i_groups_new(vem_i_run *run, const vem_i_objective *objective, in
     return status;
 }
 
-void vem_i_groups_free(vem_i_groups *g)
+void vem_i_partition_free(vem_i_partition *g)
 {
     vem_i_free(g->groups);
     vem_i_free(g->tallies);
     vem_i_free(g->seen);
     vem_i_free(g->identity);
     vem_i_tour_free(&g->tour);
-    *g = (vem_i_groups){0};
+    *g = (vem_i_partition){0};
 }
 
-double *vem_i_groups_at(const vem_i_groups *g, int32_t at)
+double *vem_i_partition_at(const vem_i_partition *g, int32_t at)
 {
     return g->groups + at * g->stride;
 }
@@ -43,22 +43,22 @@ double *vem_i_groups_at(const vem_i_groups *g, int32_t at)
 typedef struct reading {
     vem_i_parts *parts;
     const vem_model *model;
-    vem_i_groups *groups;
+    vem_i_partition *groups;
 } reading;
 
 static void read_group(void *arg, int64_t task, int thread)
 {
     const reading *r = arg;
-    vem_i_groups *g = r->groups;
+    vem_i_partition *g = r->groups;
     const int64_t begin = g->tour.starts[task], end = g->tour.starts[task + 1];
-    double *group = vem_i_groups_at(g, (int32_t)task);
+    double *group = vem_i_partition_at(g, (int32_t)task);
     g->tallies[task] =
         vem_i_parts_gather(r->parts, g->tour.items + begin, end - begin,
                            r->model->means + task * r->model->d, thread, group);
 }
 
-void vem_i_groups_read(vem_i_run *run, vem_i_parts *parts, const int32_t *labels,
-                       const vem_model *model, vem_i_groups *g)
+void vem_i_partition_read(vem_i_run *run, vem_i_parts *parts, const int32_t *labels,
+                          const vem_model *model, vem_i_partition *g)
 {
     reading r = {parts, model, g};
     g->count = model->clusters;
@@ -70,20 +70,20 @@ void vem_i_groups_read(vem_i_run *run, vem_i_parts *parts, const int32_t *labels
 }
 
 /* Statistics about means that are numbers of the compute type. */
-static void put_stats(const vem_i_objective *o, const vem_i_groups *g,
+static void put_stats(const vem_i_objective *o, const vem_i_partition *g,
                       const vem_i_scorer *scorer, double *e, vem_i_stats *stats)
 {
     for (int32_t k = 0; k < g->count; k++) {
-        const double *group = vem_i_groups_at(g, k);
+        const double *group = vem_i_partition_at(g, k);
         for (int64_t j = 0; j < o->d; j++)
             e[j] = group[1 + j] - vem_i_about(scorer, k, j);
         vem_i_moments_put(o->family, o->d, group, e, vem_i_stats_mass(stats, k));
     }
 }
 
-vem_status vem_i_groups_model(vem_i_run *run, const vem_i_objective *o,
-                              const vem_i_kernels *kernels, const vem_i_groups *g,
-                              vem_model **model)
+vem_status vem_i_partition_model(vem_i_run *run, const vem_i_objective *o,
+                                 const vem_i_kernels *kernels, const vem_i_partition *g,
+                                 vem_model **model)
 {
     const vem_i_shape shape = vem_i_shape_of(o->family, g->count, o->d);
     vem_i_scorer scorer = {0};
@@ -99,7 +99,7 @@ vem_status vem_i_groups_model(vem_i_run *run, const vem_i_objective *o,
         status = vem_i_stats_new(run, shape, &stats);
     if (status == VEM_OK) {
         for (int32_t k = 0; k < g->count; k++)
-            memcpy(made->means + (int64_t)k * o->d, vem_i_groups_at(g, k) + 1,
+            memcpy(made->means + (int64_t)k * o->d, vem_i_partition_at(g, k) + 1,
                    (size_t)o->d * sizeof(double));
         vem_i_model_set_variance(made, 1);
         vem_i_scorer_prepare(run, made, &scorer);
