@@ -48,7 +48,7 @@ SEARCH_KIND = re.compile(r"\bVEM_SEARCH_(?!TABLE\b|COUNT\b|CHOICES\b)[A-Z_]+\b")
 # How shapes and second moments lie is known in src/model/ alone: others ask moments.h, or the
 # family in a word (contract.h: vem_i_is_round, ...).
 LAYOUT = re.compile(r"\bshape_axes\b|\bvem_family_axes\b")
-# A family says what an asker needs (contract.h: vem_i_has_places, vem_i_support_of, ...): that it is
+# A family says what an asker needs (contract.h: has_places, vem_i_support_of, ...): that it is
 # one of counts is known in src/model/ alone.
 COUNTS = re.compile(r"\bof_counts\b|\bvem_i_counts\w*|\"model/counts\.h\"")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

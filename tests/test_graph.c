@@ -5,6 +5,7 @@
 #include "partial.h"
 #include "run.h"
 
+#include "base/memory.h"
 #include "coarse/block.h"
 #include "search/graph.h"
 
@@ -132,12 +133,67 @@ static void lists_in_order(void **state)
     assert_memory_equal(index, order, sizeof index);
 }
 
+/* What processes that meet in files have learned comes back from a file; from one that says something
+ * else nothing is taken, and nothing read beyond its end. */
+static void what_was_learned_comes_back(void **state)
+{
+    (void)state;
+    enum { LISTS = 6 };
+    static const vem_i_slot whole[LISTS] = {{.other = 1, .count = 2},
+                                            {.other = 0, .count = 3, .sum = 6},
+                                            {.other = 5, .count = 1, .sum = 2},
+                                            {.other = 1, .count = 0},
+                                            {.other = 5, .count = 1},
+                                            {.other = 2, .count = 4, .sum = 1}};
+    static const struct {
+        int at;
+        vem_i_slot slot;
+    } forged[] = {
+        {0, {.other = 1, .count = 6}},         /* more than there are */
+        {0, {.other = 1, .count = -1}},        /* none that could be */
+        {0, {.other = 1, .count = INT32_MAX}}, /* of any list */
+        {0, {.other = C, .count = 2}},         /* no cluster has the number */
+        {0, {.other = INT32_MIN, .count = 2}},
+        {2, {.other = C, .count = 1}},
+        {2, {.other = -1, .count = 1}},
+        {3, {.other = 0, .count = 0}}, /* before 1 */
+        {4, {.other = 5, .count = 2}},
+        {5, {.other = 6, .count = 4}},
+    };
+    vem_i_learned found[VEM_I_RANGES] = {{0}};
+    vem_i_estimated g = {.found = found};
+    g.graph.search.run = run_of(ctx);
+    g.graph.clusters = C;
+    /* Of its own memory, so that a sanitizer sees what is read behind it. */
+    vem_i_slot *lists = malloc(sizeof whole);
+    assert_non_null(lists);
+    const vem_i_kept kept = {lists, sizeof whole}, cut = {lists, sizeof whole - 1};
+    for (size_t k = 0; k < sizeof forged / sizeof *forged; k++) {
+        memcpy(lists, whole, sizeof whole);
+        lists[forged[k].at] = forged[k].slot;
+        if (vem_i_learned_again(&g.graph.search, &kept))
+            fail_msg("forged list %d was taken", (int)k);
+        for (int r = 0; r < VEM_I_RANGES; r++)
+            assert_true(found[r].count == 0 && !found[r].lost);
+    }
+    memcpy(lists, whole, sizeof whole);
+    assert_false(vem_i_learned_again(&g.graph.search, &cut));
+    assert_true(vem_i_learned_again(&g.graph.search, &kept));
+    assert_int_equal(found[1 * VEM_I_RANGES / C].count, 4);
+    assert_int_equal(found[5 * VEM_I_RANGES / C].count, 2);
+    assert_memory_equal(found[1 * VEM_I_RANGES / C].slots, whole, 4 * sizeof *whole);
+    for (int r = 0; r < VEM_I_RANGES; r++)
+        vem_i_free(found[r].slots);
+    free(lists);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(evidence),
                                        cmocka_unit_test(clusters_go),
                                        cmocka_unit_test(clusters_meet),
                                        cmocka_unit_test(neighbors_to_begin_with),
-                                       cmocka_unit_test(lists_in_order)};
+                                       cmocka_unit_test(lists_in_order),
+                                       cmocka_unit_test(what_was_learned_comes_back)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -120,7 +120,7 @@ enum { ROWS = 9000, SHARD = VEM_I_SUBSET_SHARD, HALO = ROWS };
 typedef struct drawer {
     vem_i_comm comm;
     const grid_data *rows;
-    vem_i_place own, place; /* rows it has, and draws it wants */
+    vem_i_span own, place; /* rows it has, and draws it wants */
     int64_t size;
     int even, all; /* it wants all draws */
     vem_i_points *points, *subset;
@@ -159,12 +159,12 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /* Of n in lots of `per`; behind it what is in the last lot of `halo` that begins in it. */
-static vem_i_place part_of(int64_t n, int64_t per, int64_t halo, int rank, int size)
+static vem_i_span part_of(int64_t n, int64_t per, int64_t halo, int rank, int size)
 {
     const int64_t lots = (n + per - 1) / per, first = lots * rank / size * per,
                   end = least(lots * (rank + 1) / size * per, n),
                   last = least((end + halo - 1) / halo * halo, n);
-    return (vem_i_place){first, last - first, last - end};
+    return (vem_i_span){first, last - first, last - end};
 }
 
 static void check_draws(const grid_data *rows, int size, int64_t draws, int even, int all)

@@ -84,12 +84,6 @@ static void shards_are_cut_by_global_numbers(void **state)
             assert_int_equal(FIRST + vem_i_view_shard(&part, per, s),
                              vem_i_view_shard(&whole, per, before + s));
     }
-    for (int64_t piece = 0; piece <= 16; piece++) {
-        const int64_t at = vem_i_view_piece(&whole, 16, piece);
-        assert_int_equal(at, ROWS * piece / 16);
-        assert_int_equal(FIRST + vem_i_view_piece(&part, 16, piece),
-                         at < FIRST ? FIRST : at);
-    }
 }
 
 /* Items bring what the view knows of them, listed or not. */

@@ -46,14 +46,19 @@ static vem_status resolve(fit *f)
                          (f->select->holdout > 0 /* two weights for each row */
                               ? 2 * (uint64_t)f->data->n * sizeof(double)
                               : 0);
-    if (f->only_seeds)
-        vem_i_programme_only_seeds(&f->plan.programme);
-    if (status == VEM_OK)
+    vem_i_use use = {.only_seeds = f->only_seeds,
+                     .by_columns = f->path != NULL,
+                     .different = f->alike.repeats.rows.n > 0};
+    if (status == VEM_OK) {
+        vem_i_programme_use(&f->plan.programme, &use);
         status =
             vem_i_processes_cut(run, f->data, f->asked, &f->plan.programme, &f->rows);
-    /* Memory and time are those of this process. */
-    if (status == VEM_OK && run->comm && !f->plan.programme.reduced) {
-        f->plan.programme.rows = f->plan.programme.items = f->rows.count;
+    }
+    if (status == VEM_OK &&
+        f->rows.whole) { /* memory and time are those of this process */
+        use.own = (vem_i_span){f->rows.first, f->rows.count, f->rows.halo};
+        use.whole = f->rows.whole;
+        vem_i_programme_use(&f->plan.programme, &use);
         if (f->data->weights) /* which it has of all rows */
             f->plan.beside += (uint64_t)(f->data->n - f->rows.count) * sizeof(double);
     }
@@ -62,7 +67,6 @@ static vem_status resolve(fit *f)
     f->plan.highest = f->alike.repeats.highest;
     /* Methods of select look at rows in ways of their own. */
     f->plan.widens |= f->method || f->path;
-    f->plan.programme.scale_free |= f->path != NULL;
     if (status == VEM_OK)
         status = vem_i_plan_settle(&f->plan, f->data);
     if (status == VEM_OK)
@@ -71,7 +75,6 @@ static vem_status resolve(fit *f)
         status = vem_i_checkpoint_open(&f->checkpoint, run, f->all, f->asked,
                                        &f->resolved, f->start);
     f->checkpoint.different = f->alike.repeats.rows.n;
-    f->plan.programme.different = f->alike.repeats.rows.n > 0;
     if (status == VEM_OK && f->resolved.threads > 0)
         run->threads = vem_i_threads_had((int)f->resolved.threads);
     return status;

@@ -92,7 +92,7 @@ vem_status vem_hierarchy_new(vem_ctx *ctx, const vem_model *model,
                 : VEM_OK;
     if (status != VEM_OK)
         return status;
-    if (!vem_i_has_places(model->family))
+    if (!model->family->has_places)
         return vem_i_fail(run, VEM_BAD_DATA,
                           "A hierarchy goes by distances, which a mixture of counts has "
                           "none of.");

@@ -16,11 +16,11 @@ static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *
                           "The model has %d columns, but the %s have %d.", model->d,
                           data->d != model->d ? "data" : "queries",
                           data->d != model->d ? data->d : queries->d);
-    if (!vem_i_has_places(model->family) || data->sparse.starts || queries->sparse.starts)
+    if (!model->family->has_places || data->sparse.starts || queries->sparse.starts)
         return vem_i_fail(run, VEM_BAD_DATA,
                           "An index goes by distances, which %s has none of.",
-                          vem_i_has_places(model->family) ? "a table of sparse rows"
-                                                          : "a mixture of counts");
+                          model->family->has_places ? "a table of sparse rows"
+                                                    : "a mixture of counts");
     if (o->lists != 1 && o->lists != 2)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "Rows are to be in %d lists, but it must be 1 or 2.", o->lists);

@@ -114,11 +114,14 @@ static vem_status count_together(vem_i_run *run, const vem_view *view, int64_t e
     vem_status status = vem_i_take(run, &items, (size_t)enough, sizeof *items);
     if (status == VEM_OK)
         status = count_items(run, view, vem_i_view_own(view), enough, items, &found);
+    if (status != VEM_OK || run->counted) { /* that rows are too few is not planned for */
+        vem_i_free(items);
+        return status;
+    }
     most = -found;
-    if (status == VEM_OK)
-        comm->combine(comm, VEM_I_LEAST_INT, &most, 1);
+    comm->combine(comm, VEM_I_LEAST_INT, &most, 1);
     *distinct = -most;
-    if (status != VEM_OK || -most >= enough) {
+    if (-most >= enough) {
         vem_i_free(items);
         return status;
     }

@@ -15,6 +15,15 @@ static inline vem_i_sparse vem_i_sparse_from(vem_i_sparse s, int64_t first)
     return s;
 }
 
+/* Entries of n rows. */
+static inline int64_t vem_i_sparse_entries(vem_i_sparse s, int64_t n)
+{
+    int64_t entries = 0;
+    for (int64_t i = 0; i < n; i++)
+        entries += s.ends[i] - s.starts[i];
+    return entries;
+}
+
 /* Row i of d values. */
 static inline void vem_i_sparse_widen(const vem_i_sparse *s, int64_t i, int32_t d,
                                       double *row)

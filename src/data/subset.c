@@ -8,6 +8,7 @@
  * its part of the running sum, and their items. */
 #include "data/subset.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -196,7 +197,7 @@ static void weigh(void *arg, void *sums)
 
 /* Variances stay those of all items: floors are shares of them. */
 static void describe(vem_i_run *run, const vem_view *view, int64_t size,
-                     const vem_i_place *place, vem_i_points *made)
+                     const vem_i_span *place, vem_i_points *made)
 {
     double sums[2] = {0};
     weighing w = {made, place ? place->count - place->halo : size};
@@ -218,7 +219,7 @@ static void describe(vem_i_run *run, const vem_view *view, int64_t size,
     if (made->bounds) {
         made->view.sparse = view->sparse;
         made->view.sparse.starts = made->bounds;
-        made->view.sparse.ends = made->bounds + size;
+        made->view.sparse.ends = made->bounds + made->view.n;
     }
 }
 
@@ -245,7 +246,7 @@ static vem_i_drawn rows_of(const vem_view *view, const vem_i_points *made)
 }
 
 /* The draws of several processes: to where they are wanted. */
-static vem_status draw_apart(vem_i_run *run, drawing *g, const vem_i_place *place,
+static vem_status draw_apart(vem_i_run *run, drawing *g, const vem_i_span *place,
                              vem_i_points *made)
 {
     vem_i_points own = {0};
@@ -266,13 +267,14 @@ static vem_status draw_apart(vem_i_run *run, drawing *g, const vem_i_place *plac
     vem_i_free(own.x);
     vem_i_free(own.mass);
     vem_i_free(own.log_base);
+    vem_i_free(own.bounds);
     return status;
 }
 
 vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size, int even,
-                            uint64_t seed, const vem_i_place *place,
-                            vem_i_points **subset)
+                            uint64_t seed, const vem_i_span *place, vem_i_points **subset)
 {
+    assert(!place || !vem_i_view_is_sparse(view)); /* bounds are not moved */
     drawing g = {.view = view, .size = size, .even = even};
     const size_t shards = (size_t)vem_i_view_shards(view, SHARD);
     vem_i_points *made = NULL;

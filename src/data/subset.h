@@ -13,7 +13,7 @@ enum { VEM_I_SUBSET_SHARD = 1024 };
  * even: by the weights alone, as squared distances tell little of counts. Of sparse rows the sample
  * knows where they are; they stay. Of several processes each gets the draws of `place`, or all (NULL). */
 vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size, int even,
-                            uint64_t seed, const vem_i_place *place,
+                            uint64_t seed, const vem_i_span *place,
                             vem_i_points **subset);
 /* All rows of a view of several processes, for each of them. */
 vem_status vem_i_subset_all(vem_i_run *run, const vem_view *view, vem_i_points **all);

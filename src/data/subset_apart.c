@@ -85,7 +85,7 @@ static void move_pair(const moving *m, int p, int q)
 }
 
 vem_status vem_i_drawn_move(vem_i_run *run, const vem_i_drawn *here, int64_t count,
-                            const vem_i_place *place, const vem_i_drawn *wanted)
+                            const vem_i_span *place, const vem_i_drawn *wanted)
 {
     vem_i_comm *comm = run->comm;
     const ends mine = {here->first, here->first + count, place->first,

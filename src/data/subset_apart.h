@@ -7,9 +7,9 @@
 
 /* Rows of a whole that one of several processes has: `count` from `first` on, the last `halo` of them
  * those of the next one too (data/together.h). */
-typedef struct vem_i_place {
+typedef struct vem_i_span {
     int64_t first, count, halo;
-} vem_i_place;
+} vem_i_span;
 
 /* Arrays of draws, of which the first is number `first`. */
 typedef struct vem_i_drawn {
@@ -28,6 +28,6 @@ vem_status vem_i_drawn_join(vem_i_run *run, const vem_i_drawn *all, int64_t size
 /* From `count` that are here, in the order of the processes, to those that are wanted here (wanted->first
  * is not looked at). */
 vem_status vem_i_drawn_move(vem_i_run *run, const vem_i_drawn *here, int64_t count,
-                            const vem_i_place *place, const vem_i_drawn *wanted);
+                            const vem_i_span *place, const vem_i_drawn *wanted);
 
 #endif

@@ -197,14 +197,6 @@ static inline int64_t vem_i_view_shard(const vem_view *view, int64_t per, int64_
     return begin < 0 ? 0 : begin < view->n ? begin : view->n;
 }
 
-/* The same for so many pieces of the whole, all of about one size. */
-static inline int64_t vem_i_view_piece(const vem_view *view, int64_t pieces,
-                                       int64_t piece)
-{
-    const int64_t begin = view->global_n * piece / pieces - view->first;
-    return begin < 0 ? 0 : begin < view->n ? begin : view->n;
-}
-
 /* Value j of a row of type T. */
 static inline double vem_i_value(const vem_i_kernels *kernels, const void *row, int64_t j)
 {

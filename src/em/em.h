@@ -31,6 +31,8 @@ typedef enum vem_i_wish {
     VEM_I_STOP    /* it was told to */
 } vem_i_wish;
 
+/* They watch, and change nothing that F is of; but descend, which changes what the items are before an E-step,
+ * when all that is held is found anew (moves/descend.h). */
 typedef struct vem_i_observer {
     int (*observe)(void *user, struct vem_i_em *em, vem_i_event event); /* or NULL */
     void *user;

@@ -72,7 +72,7 @@ static void enter(vem_i_em *em)
 static void record_moves(vem_i_record *r, vem_i_em *em, int items)
 {
     for (int i = 0; i < VEM_I_MOVES && em->moves[i].move; i++)
-        if (em->moves[i].move->record && em->moves[i].move->looks_again == items)
+        if (em->moves[i].move->record && em->moves[i].move->acts_on_items == items)
             em->moves[i].move->record(r, em->moves[i].state);
 }
 

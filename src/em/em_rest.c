@@ -95,7 +95,7 @@ static vem_i_next next_of(vem_i_em *em)
         return VEM_I_NEXT_M;
     for (int i = 0; i < VEM_I_MOVES && em->moves[i].move; i++)
         if (em->moves[i].move->when == VEM_I_AT_REST && goes_on(em, &em->moves[i], &r))
-            return em->moves[i].move->looks_again ? VEM_I_NEXT_E : VEM_I_NEXT_M;
+            return em->moves[i].move->acts_on_items ? VEM_I_NEXT_E : VEM_I_NEXT_M;
     em->outcome = r.converged            ? VEM_OUTCOME_CONVERGED
                   : r.wish == VEM_I_STOP ? VEM_OUTCOME_STOPPED
                   : r.wish && !r.limit   ? VEM_OUTCOME_BUDGET

@@ -71,9 +71,9 @@ static int recall(vem_i_estep *t, vem_i_kept *list, int count)
         return vem_i_comm_recall(t->run->comm, list, count, NULL);
     if (!vem_i_comm_recall(t->run->comm, list, count, &rest))
         return 0;
-    t->type->found_again(t->search, &rest);
+    const int sound = t->type->found_again(t->search, &rest);
     vem_i_free(rest.bytes);
-    return 1;
+    return sound;
 }
 
 int vem_i_estep_recall(vem_i_estep *t)

@@ -34,11 +34,10 @@ static int64_t dense_shards(const vem_i_family *family, int64_t n, int32_t clust
  * shard more than these are worth: those of a sample may be more. */
 static int64_t entries_of(const vem_i_run *run, const vem_view *view)
 {
-    const vem_i_sparse all = vem_i_sparse_from(view->sparse, -view->first);
-    int64_t entries = 0;
-    for (int64_t i = 0; i < (run->counted ? 1 : view->global_n); i++)
-        entries += all.ends[i] - all.starts[i];
-    return run->counted ? entries * view->global_n : entries;
+    return run->counted
+               ? vem_i_sparse_entries(view->sparse, 1) * view->global_n
+               : vem_i_sparse_entries(vem_i_sparse_from(view->sparse, -view->first),
+                                      view->global_n);
 }
 
 /* Statistics of a shard are cleared and added up whole, however few entries sparse rows have. */

@@ -53,7 +53,7 @@ typedef struct vem_i_move {
     int ends_loop; /* the loop ends with the last of its rounds, wherever F is by then */
     /* At rest: */
     vem_i_limit limit;
-    int looks_again; /* it acts on items: the next step is an E-step of the same model */
+    int acts_on_items; /* the next step is an E-step of the same model */
     /* It was not asked, or there was no time to answer: might it have let the loop go on? NULL: yes. */
     int (*open)(const void *state);
     /* What its next round needs to know beside what its subject records, which was recorded

@@ -12,7 +12,7 @@
 #include "moves/descend.h"
 #include "moves/moves.h"
 
-/* Of fewer items a cluster only those far from it probe twice, and swaps end earlier: steps are dear. */
+/* Of fewer items a cluster only those far from it probe twice, and swaps end earlier: steps are expensive. */
 enum { FEW_ITEMS = 16 };
 /* Swaps go on while a round promises to lower the squared error by this share. */
 static const double SWAP_ENOUGH = 1e-3;
@@ -394,14 +394,19 @@ static vem_status run_share(vem_i_attempt *a, const vem_i_stage *stage)
     return status;
 }
 
+int vem_i_attempt_spares(const vem_i_attempt *a, const vem_i_stage *stage)
+{
+    return stage->instead && a->started &&
+           !(stage->when_crowded && a->missed == VEM_I_MISSED_SOME);
+}
+
 static int left_out(const vem_i_attempt *a, const vem_i_stage *stage)
 {
     if (stage->kind == VEM_I_STAGE_SEED)
         return a->model != NULL; /* the starts have found one */
     if (stage->kind == VEM_I_STAGE_LEADING)
         return a->axes == 0;
-    if (stage->instead && a->started &&
-        !(stage->looks_again && a->missed == VEM_I_MISSED_SOME))
+    if (vem_i_attempt_spares(a, stage))
         return 1;
     const int over = a->run->watch->stop || vem_i_late(a->run);
     if (stage->is.after)

@@ -20,6 +20,8 @@ vem_status vem_i_attempt_look_along(vem_i_attempt *attempt);
 vem_status vem_i_attempt_lift(vem_i_attempt *attempt);
 /* The loop after that begins with the means of what is held: as good as they can be, so that F does not fall. */
 void vem_i_attempt_take_held(vem_i_em *em);
+/* The starts have found what this stage would; nor have far rows crowded their sample, where it is for that. */
+int vem_i_attempt_spares(const vem_i_attempt *attempt, const vem_i_stage *stage);
 /* Labels that keep a number, where it is asked for, and in the order of the data. */
 vem_status vem_i_attempt_end(vem_i_attempt *attempt);
 /* Rows go into random blocks, where it is asked for (blocks.c). */

@@ -170,14 +170,14 @@ static void record_wanted(vem_i_record *r, vem_i_attempt *a)
         vem_i_model_set_variance(a->wanted, variance);
 }
 
-/* Is there, or was there, a loop before the one that was asked for: after starts the one that
- * looks again, else k-means? */
+/* Is there, or was there, a loop before the one that was asked for: after starts the one for crowded
+ * samples, else k-means? */
 static int begins_hard(const vem_i_attempt *a)
 {
-    if (a->started && a->missed != VEM_I_MISSED_SOME)
-        return 0;
-    return vem_i_programme_find(a->programme, a->started ? VEM_I_STAGE_LISTED
-                                                         : VEM_I_STAGE_KMEANS) != NULL;
+    const vem_i_stage *before =
+        vem_i_programme_find(a->programme,
+                             a->started ? VEM_I_STAGE_LISTED : VEM_I_STAGE_KMEANS);
+    return before && !vem_i_attempt_spares(a, before);
 }
 
 /* The stage that a record speaks of. What the limit of steps decides must be as it was. */

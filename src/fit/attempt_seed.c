@@ -93,8 +93,8 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
     const vem_options *o = &a->programme->options;
     /* Searches that try all clusters need no hint where to begin; presets take none. */
     const vem_i_family *family = vem_i_family_of(o->family);
-    int hint = a->programme->ours && !vem_i_search_is_whole(o->search) &&
-               vem_i_has_places(family);
+    int hint =
+        a->programme->ours && !vem_i_search_is_whole(o->search) && family->has_places;
     const int32_t count = a->programme->grows ? 1 : (int32_t)o->clusters;
     vem_i_seeds seeds = {.first = hint ? a->labels : NULL};
     vem_status status = vem_i_seeds_room(a->run, count, &seeds);

@@ -8,13 +8,13 @@ static vem_status check_counts(vem_i_run *run, const vem_options *asked,
 {
     const char *family = vem_choice_name("family", out->family);
     const vem_i_family *contract = vem_i_family_of(out->family);
-    if (!vem_i_may_be_scaled(contract) && (out->standardize || out->normalize))
+    if (!contract->may_be_scaled && (out->standardize || out->normalize))
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--%s makes other numbers of counts, and family %s takes counts "
             "as they are.",
             out->standardize ? "standardize" : "normalize", family);
-    if (!vem_i_has_places(contract) && asked->swaps > 0)
+    if (!contract->has_places && asked->swaps > 0)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--swaps is %lld, but swaps are weighed by distances, which family "

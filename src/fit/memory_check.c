@@ -1,4 +1,4 @@
-/* Does a plan fit into what there is? Where it does not, the rows rest in a temporary file; where that
+/* Plans, and do they fit into what there is? Where it does not, the rows rest in a temporary file; where that
  * does not help, a sentence says what would. */
 #include <stdio.h>
 
@@ -7,6 +7,31 @@
 #include "data/points.h"
 #include "fit/memory_plan.h"
 #include "fit/reduce.h"
+
+vem_i_plan vem_i_plan_of(vem_i_run *run, const vem_data *data, const vem_options *asked,
+                         const vem_options *resolved, int warm)
+{
+    return (vem_i_plan){.run = run,
+                        .programme = vem_i_programme_of(resolved, vem_i_is_ours(asked),
+                                                        warm, data->n, data->d,
+                                                        vem_i_data_row_values(data)),
+                        .n = data->n,
+                        .d = data->d,
+                        .type = data->type,
+                        .weighted = data->weights != NULL,
+                        .sparse = data->sparse.starts != NULL,
+                        .row_values = vem_i_data_row_values(data)};
+}
+
+vem_i_plan vem_i_plan_with(const vem_i_plan *plan, const vem_options *options)
+{
+    vem_i_plan other = *plan;
+    other.programme = vem_i_programme_of(options, plan->programme.ours,
+                                         plan->programme.from == VEM_I_FROM_MODEL,
+                                         plan->n, plan->d, plan->row_values);
+    vem_i_programme_use(&other.programme, &plan->programme.use);
+    return other;
+}
 
 /* --memory; 0: not given. */
 static uint64_t memory_of(const vem_i_plan *plan)

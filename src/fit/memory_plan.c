@@ -39,7 +39,8 @@ typedef struct sizes {
     const vem_i_run *run;
     const vem_options *o;
     const vem_i_kernels *kernels;
-    int64_t n; /* items of the loop */
+    int64_t n;                  /* items of the loop, */
+    int64_t first, whole, halo; /* which of so many, the last so many another process's */
     int32_t d, clusters;
     int weighted, sparse, spill, led; /* led: rows along axes */
     vem_i_stored_type stored;
@@ -66,7 +67,9 @@ static vem_view view_of(const sizes *s)
     return (
         vem_view){.kernels = s->kernels,
                   .n = s->n,
-                  .global_n = s->n,
+                  .first = s->first,
+                  .global_n = s->whole,
+                  .halo = s->halo,
                   .used = s->n,
                   .ld = s->d,
                   .d = s->d,
@@ -124,10 +127,11 @@ static uint64_t attempt_bytes(const sizes *s)
 }
 
 /* The constructors of the loop, run dry; and what it takes when a cluster goes far (em/steady.h). */
-static uint64_t loop_bytes(const sizes *s, const vem_i_stage *stage, int grows)
+static uint64_t loop_bytes(const sizes *s, const vem_i_stage *stage,
+                           const vem_i_looks *looks, int grows)
 {
     const vem_options *o = &stage->options;
-    const vem_i_looks *looks = &stage->looks[VEM_I_FOUND_LITTLE];
+    const int descends = stage->cells == VEM_I_CELLS_DESCEND;
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     dry.deadline = o->time == VEM_AUTO ? 0 : 1;
@@ -138,7 +142,7 @@ static uint64_t loop_bytes(const sizes *s, const vem_i_stage *stage, int grows)
                    .view = &view,
                    .priced = stage->priced,
                    .grows = grows,
-                   .divisible.cells = vem_i_descends(o) ? NULL : s->cells};
+                   .divisible.cells = descends ? NULL : s->cells};
     vem_i_last_step *last = NULL;
     vem_i_descent *descent = NULL;
     vem_status status =
@@ -152,7 +156,7 @@ static uint64_t loop_bytes(const sizes *s, const vem_i_stage *stage, int grows)
         status = vem_i_last_step_new(&em, &last);
     if (status == VEM_OK)
         status = vem_i_moves_new(&em, looks->swaps > 0);
-    if (status == VEM_OK && s->cells && vem_i_descends(o))
+    if (status == VEM_OK && s->cells && descends)
         status = vem_i_descent_new(&em, s->cells, 0, &descent);
     if (status == VEM_OK)
         status = vem_i_estep_start(em.estep, &em.pairs);
@@ -167,16 +171,21 @@ static uint64_t loop_bytes(const sizes *s, const vem_i_stage *stage, int grows)
     return bytes;
 }
 
-/* All loops, one after the other. */
+/* All loops, one after the other, whatever those before have found. */
 static uint64_t loops_bytes(const sizes *s, const vem_i_programme *p)
 {
-    uint64_t bytes = 0;
-    for (int i = 0; i < p->count; i++)
-        if (p->stages[i].is.loop) /* beside which k-means has its own model */
-            bytes = larger(bytes,
-                           loop_bytes(s, &p->stages[i], p->grows) +
-                               (p->stages[i].kind == VEM_I_STAGE_KMEANS ? s->model : 0));
-    return bytes;
+    uint64_t most = 0;
+    for (int i = 0; i < p->count; i++) {
+        const vem_i_stage *stage = &p->stages[i];
+        if (!stage->is.loop)
+            continue;
+        uint64_t bytes = 0;
+        for (int f = 0; f < VEM_I_FOUNDS; f++)
+            bytes = larger(bytes, loop_bytes(s, stage, &stage->looks[f], p->grows));
+        /* K-means has a model of its own beside it. */
+        most = larger(most, bytes + (stage->kind == VEM_I_STAGE_KMEANS ? s->model : 0));
+    }
+    return most;
 }
 
 static uint64_t check_bytes(const sizes *s)
@@ -195,7 +204,7 @@ static uint64_t subset_bytes(const sizes *s, int64_t size)
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     const vem_view view = view_of(s);
     vem_i_points *none = NULL;
-    const int even = !vem_i_has_places(vem_i_family_of(s->o->family));
+    const int even = !vem_i_family_of(s->o->family)->has_places;
     vem_i_subset_new(&dry, &view, size, even, 0, NULL, &none);
     vem_i_points_free(none);
     return bytes;
@@ -224,7 +233,8 @@ static uint64_t starts_bytes(const sizes *s, const vem_i_programme *p)
     sample.run = &alike; /* all processes have it */
     sample.o = &each.fresh.options;
     sample.spill = 0;
-    sample.n = starts->rows;
+    sample.n = sample.whole = starts->rows;
+    sample.first = sample.halo = 0;
     sample.weighted = s->weighted || drawn;
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
@@ -239,7 +249,7 @@ static uint64_t starts_bytes(const sizes *s, const vem_i_programme *p)
         bytes += subset_bytes(s, sample.n);
     if (starts->larger == 0)
         return bytes;
-    sample.n = starts->larger;
+    sample.n = sample.whole = starts->larger;
     return larger(bytes, 2 * attempt_bytes(&sample) + loops_bytes(&sample, &each.larger) +
                              subset_bytes(s, sample.n));
 }
@@ -402,7 +412,7 @@ static sizes sizes_of_cells(const sizes *rows, const vem_i_programme *p,
                             vem_i_cells *cells)
 {
     sizes s = *rows;
-    s.n = p->items;
+    s.n = s.whole = p->items;
     s.kernels = s.run->ctx->kernels_double;
     s.weighted = 1;
     s.cells = cells;
@@ -422,6 +432,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
                .kernels = precision == VEM_SINGLE ? run->ctx->kernels_single
                                                   : run->ctx->kernels_double,
                .n = p->rows,
+               .whole = p->rows,
                .d = plan->d,
                .clusters = (int32_t)o->clusters,
                .weighted = plan->weighted || p->reduced,
@@ -429,6 +440,11 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
                .spill = plan->spill,
                .stored = vem_i_plan_stored(plan),
                .row_values = plan->row_values};
+    if (p->use.whole && !p->reduced) {
+        s.first = p->use.own.first;
+        s.whole = p->use.whole;
+        s.halo = p->use.own.halo;
+    }
     const uint64_t labels = labels_bytes(run, p->items);
     vem_i_cells *cells = NULL;
     s.model = vem_i_model_bytes(run, vem_i_shape_of(vem_i_family_of(o->family),
@@ -463,28 +479,4 @@ uint64_t vem_i_plan_bytes(const vem_i_plan *plan)
     if (plan->programme.options.threads > 0)
         run.threads = (int)plan->programme.options.threads;
     return plan_stages(plan, &run);
-}
-
-vem_i_plan vem_i_plan_of(vem_i_run *run, const vem_data *data, const vem_options *asked,
-                         const vem_options *resolved, int warm)
-{
-    return (vem_i_plan){.run = run,
-                        .programme = vem_i_programme_of(resolved, vem_i_is_ours(asked),
-                                                        warm, data->n, data->d,
-                                                        vem_i_data_row_values(data)),
-                        .n = data->n,
-                        .d = data->d,
-                        .type = data->type,
-                        .weighted = data->weights != NULL,
-                        .sparse = data->sparse.starts != NULL,
-                        .row_values = vem_i_data_row_values(data)};
-}
-
-vem_i_plan vem_i_plan_with(const vem_i_plan *plan, const vem_options *options)
-{
-    vem_i_plan other = *plan;
-    other.programme = vem_i_programme_of(options, plan->programme.ours,
-                                         plan->programme.from == VEM_I_FROM_MODEL,
-                                         plan->n, plan->d, plan->row_values);
-    return other;
 }

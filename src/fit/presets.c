@@ -113,7 +113,7 @@ static int is_plain(int family)
 /* Groups and swaps weigh squared distances. */
 static int has_places(int family)
 {
-    return vem_i_has_places(vem_i_family_of(family));
+    return vem_i_family_of(family)->has_places;
 }
 
 /* By how often it goes through the rows. */
@@ -142,7 +142,7 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d, int64_t row
                : !has_places(family)           ? VEM_SEARCH_CLOSEST
                : asked->clusters > SHARE_LISTS ? VEM_SEARCH_GROUPS
                                                : VEM_SEARCH_CLOSEST;
-    if (!vem_i_gains_by_columns(vem_i_family_of(family)))
+    if (!vem_i_family_of(family)->gains_by_columns)
         p.tolerance = COUNTS_TOLERANCE;
     const double work =
         vem_i_seed_values(vem_i_family_of(family), n, d, row_values, asked->clusters) *

@@ -15,12 +15,14 @@
  * lies in all processes as the rows do. */
 #include "fit/processes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/record.h"
 #include "comm/comm.h"
 #include "data/pass.h"
+#include "data/sparse.h"
 #include "em/estep.h"
 #include "model/family.h"
 #include "seed/seed.h"
@@ -85,24 +87,51 @@ static int has_other_loop(const asked_fit *f)
 /* What comes first is told: what others follow from. */
 static const struct {
     int (*is)(const asked_fit *f);
-    const char *what, *instead;
+    const char *what, *instead; /* NULL: the searches that can be, */
+    int ordered; /* also those that order their items, which have such loops */
 } others[] = {
-    {is_celled, "--cells is", "--cells 0"},
-    {has_blocks, "--blocks is", "--blocks 1"},
-    {grows, "--algorithm greedy is", "--algorithm gmm"},
-    {has_other_search, "this search is",
-     "--search all, closest, exact, estimated or groups"},
-    {has_other_loop, "a loop along principal axes in parts that meet in files is",
-     "--search all, closest, exact or estimated"},
+    {is_celled, "--cells is", "--cells 0", 0},
+    {has_blocks, "--blocks is", "--blocks 1", 0},
+    {grows, "--algorithm greedy is", "--algorithm gmm", 0},
+    {has_other_search, "this search is", NULL, 1},
+    {has_other_loop, "a loop along principal axes in parts that meet in files is", NULL,
+     0},
 };
+
+/* Those whose items may be those of several processes. */
+static int is_apart(int kind, int ordered)
+{
+    const vem_i_search_type *type = vem_i_search_type_of(kind);
+    return type->apart && (ordered || !type->ordered);
+}
+
+/* "--search all, closest or ..." */
+static void name_searches(int ordered, char *text, size_t size)
+{
+    int left = 0;
+    for (int kind = 0; kind < VEM_SEARCH_COUNT; kind++)
+        left += is_apart(kind, ordered);
+    int at = snprintf(text, size, "--search");
+    const char *before = " ";
+    for (int kind = 0; kind < VEM_SEARCH_COUNT; kind++)
+        if (is_apart(kind, ordered)) {
+            at += snprintf(text + at, size - (size_t)at, "%s%s", before,
+                           vem_choice_name("search", kind));
+            before = --left > 1 ? ", " : " or ";
+        }
+}
 
 static vem_status refuse_others(const asked_fit *f)
 {
+    char searches[200];
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i].is(f))
+        if (others[i].is(f)) {
+            name_searches(others[i].ordered, searches, sizeof searches);
             return vem_i_fail(f->run, VEM_BAD_OPTION,
                               "Over several processes %s not possible yet: use %s.",
-                              others[i].what, others[i].instead);
+                              others[i].what,
+                              others[i].instead ? others[i].instead : searches);
+        }
     return VEM_OK;
 }
 
@@ -193,16 +222,6 @@ typedef struct all_rows {
     int64_t entries;
 } all_rows;
 
-static int64_t entries_of(const vem_data *data)
-{
-    int64_t entries = 0;
-    if (!data->sparse.starts)
-        return -1;
-    for (int64_t i = 0; i < data->n; i++)
-        entries += data->sparse.ends[i] - data->sparse.starts[i];
-    return entries;
-}
-
 enum { PARTS = 64, PART_LEAST = 1024 };
 /* Rows of a sample that all have. */
 enum { SAMPLE_MOST = 1 << 15 };
@@ -244,8 +263,8 @@ static int64_t parts_of(const vem_i_programme *p, const all_rows *s)
     return vem_i_shards(s->n, largest_shard(p, s));
 }
 
-static vem_i_place place_of(const vem_i_run *run, const vem_i_programme *p,
-                            const all_rows *s)
+static vem_i_span place_of(const vem_i_run *run, const vem_i_programme *p,
+                           const all_rows *s)
 {
     const int64_t n = s->n;
     const int32_t d = s->d;
@@ -267,11 +286,11 @@ static vem_i_place place_of(const vem_i_run *run, const vem_i_programme *p,
             last = later(last, after(end, shard_of(&p->stages[i], s), n));
             last = later(last, after(end, stretch_of(&p->stages[i]), n));
         }
-    return (vem_i_place){first, last - first, last - end};
+    return (vem_i_span){first, last - first, last - end};
 }
 
 int vem_i_processes_share(const vem_i_run *run, const vem_i_programme *p, int64_t n,
-                          int32_t d, vem_i_place *place)
+                          int32_t d, vem_i_span *place)
 {
     const all_rows s = {n, d, -1};
     if (!run->comm || n <= SAMPLE_MOST || parts_of(p, &s) < run->comm->size)
@@ -292,7 +311,9 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
         status = refuse_others(&f);
     if (status != VEM_OK || p->reduced)
         return status;
-    const all_rows s = {data->n, data->d, entries_of(data)};
+    const all_rows s = {data->n, data->d,
+                        data->sparse.starts ? vem_i_sparse_entries(data->sparse, data->n)
+                                            : -1};
     const int64_t n = data->n, shards = parts_of(p, &s);
     if (shards < run->comm->size)
         return vem_i_fail(run, VEM_BAD_OPTION,
@@ -301,7 +322,7 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
                           (long long)n, (long long)shards,
                           (long long)largest_shard(p, &s), run->comm->size,
                           (long long)shards);
-    const vem_i_place place = place_of(run, p, &s);
+    const vem_i_span place = place_of(run, p, &s);
     request->first = place.first;
     request->count = place.count;
     request->halo = place.halo;

@@ -29,7 +29,7 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
 /* A sample of n items of d columns, and a programme on it: does each of several processes have a part of
  * it, and which? Few items all have. */
 int vem_i_processes_share(const vem_i_run *run, const vem_i_programme *programme,
-                          int64_t n, int32_t d, vem_i_place *place);
+                          int64_t n, int32_t d, vem_i_span *place);
 
 /* Notes: that, and where every process has read all rows into its memory. */
 void vem_i_processes_note(const vem_i_run *run, const vem_data *data,

@@ -81,7 +81,7 @@ static void add_before(vem_i_programme *p, vem_i_stage_kind kind,
     vem_i_stage *stage = add(p, kind, options, START_TIME);
     stage->halves = 1;
     stage->instead = p->starts.runs > 0;
-    stage->optional = stage->looks_again = kind == VEM_I_STAGE_LISTED;
+    stage->optional = stage->when_crowded = kind == VEM_I_STAGE_LISTED;
     stage->swapped = p->options.swaps > 0;
 }
 
@@ -180,7 +180,7 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
     const vem_i_family *family = vem_i_family_of(resolved->family);
     vem_i_programme p = {.options = *resolved,
                          .ours = ours,
-                         .scale_free = ours && vem_i_gains_by_columns(family),
+                         .scale_free = ours && family->gains_by_columns,
                          .grows = vem_i_grows(resolved),
                          .from = warm ? VEM_I_FROM_MODEL : VEM_I_FROM_ROWS,
                          .reduced = reduced,
@@ -208,8 +208,7 @@ vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from
 {
     vem_i_programme p = {.options = *options,
                          .ours = 1,
-                         .scale_free =
-                             vem_i_gains_by_columns(vem_i_family_of(options->family)),
+                         .scale_free = vem_i_family_of(options->family)->gains_by_columns,
                          .from = from,
                          .rows = items,
                          .items = items};
@@ -231,12 +230,22 @@ vem_i_starts_programmes vem_i_programmes_of_starts(const vem_i_programme *p)
             vem_i_programme_on_sample(&larger, VEM_I_FROM_ATTEMPT, p->starts.larger)};
 }
 
-void vem_i_programme_only_seeds(vem_i_programme *p)
+static void only_seed(vem_i_programme *p)
 {
     p->options.restarts = 1;
     p->starts.runs = 0;
     p->count = 0;
     add(p, VEM_I_STAGE_SEED, &p->options, 1);
+}
+
+void vem_i_programme_use(vem_i_programme *p, const vem_i_use *use)
+{
+    p->use = *use;
+    p->scale_free |= use->by_columns;
+    if (use->only_seeds)
+        only_seed(p);
+    if (use->whole > 0 && !p->reduced) /* a coreset all processes have */
+        p->rows = p->items = use->own.count;
 }
 
 const vem_i_stage *vem_i_programme_find(const vem_i_programme *p, vem_i_stage_kind kind)

@@ -19,6 +19,7 @@
 #ifndef VEM_FIT_PROGRAMME_H
 #define VEM_FIT_PROGRAMME_H
 
+#include "data/subset_apart.h"
 #include "fit/presets.h"
 #include "fit/starts_plan.h"
 #include "search/search.h"
@@ -91,7 +92,7 @@ typedef struct vem_i_stage {
     int leaves;   /* steps that it leaves to what follows */
     double share; /* of the time that is left, where there is a deadline */
     int instead;  /* only where the starts on a sample have found nothing to go on from */
-    int looks_again; /* ... or where far rows crowded their sample: it can swap */
+    int when_crowded; /* ... or where far rows crowded their sample: it can swap */
     int optional; /* not after a stop, or without time, where a loop has run before it */
 } vem_i_stage;
 
@@ -104,15 +105,25 @@ typedef enum vem_i_from {
 
 enum { VEM_I_STAGES = 8 };
 
+/* What a fit is for, and whose rows it has, beside its options. Others stay as they are when options are
+ * tried. */
+typedef struct vem_i_use {
+    int only_seeds; /* only the first model is wanted: one seeding, in all columns */
+    int by_columns; /* the tolerance does not depend on the units of the data, whatever the family */
+    int different;  /* its rows have come several times, and weigh as often */
+    vem_i_span own; /* the rows of this one of several processes, */
+    int64_t whole;  /* of so many; 0: they are all */
+} vem_i_use;
+
 typedef struct vem_i_programme {
     vem_options options; /* resolved */
     int ours;            /* no preset: loops may be added */
     int scale_free;      /* the tolerance does not depend on the units of the data */
     vem_i_from from;
-    int grows;     /* clusters are inserted */
-    int reduced;   /* the rows are a coreset */
-    int different; /* they have come several times, and weigh as often */
-    int64_t rows;  /* all, or those of the coreset */
+    int grows;   /* clusters are inserted */
+    int reduced; /* the rows are a coreset */
+    vem_i_use use;
+    int64_t rows;  /* all that this process has, or those of the coreset */
     int celled;    /* the items are cells of them */
     int can_swap;  /* a loop over all of them can swap clusters */
     int64_t items; /* that are fitted, at most: the rows, or cells */
@@ -134,8 +145,8 @@ typedef struct vem_i_starts_programmes {
     vem_i_programme larger; /* of the best, which goes on with a larger sample */
 } vem_i_starts_programmes;
 vem_i_starts_programmes vem_i_programmes_of_starts(const vem_i_programme *programme);
-/* What is left of it where only the first model is wanted: one seeding, in all columns. */
-void vem_i_programme_only_seeds(vem_i_programme *programme);
+/* It becomes that of a fit for this; what an earlier call has said stays. */
+void vem_i_programme_use(vem_i_programme *programme, const vem_i_use *use);
 /* The stage of this kind, or NULL. */
 const vem_i_stage *vem_i_programme_find(const vem_i_programme *programme,
                                         vem_i_stage_kind kind);

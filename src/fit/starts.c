@@ -107,7 +107,7 @@ static const vem_i_family *family_of(const starts *s)
 static int is_better(const starts *s, double free_energy)
 {
     const double scale =
-        vem_i_gains_by_columns(family_of(s)) ? 0.5 * s->view->d : fabs(s->free_energy);
+        family_of(s)->gains_by_columns ? 0.5 * s->view->d : fabs(s->free_energy);
     return !s->model || free_energy > s->free_energy + BETTER * scale;
 }
 
@@ -345,16 +345,16 @@ static vem_status go_on(starts *s, int64_t rows, double least)
     vem_i_points *sample = NULL;
     vem_i_run alike = vem_i_comm_alike(s->run);
     const vem_i_programme *programme = &s->programmes->larger;
-    vem_i_place place;
+    vem_i_span place;
     const int apart = !vem_i_view_is_sparse(a->view) &&
                       vem_i_processes_share(a->run, programme, rows, a->view->d, &place);
     vem_status status =
-        vem_i_subset_new(a->run, a->view, rows, !vem_i_has_places(family_of(s)),
+        vem_i_subset_new(a->run, a->view, rows, !family_of(s)->has_places,
                          key(a, KEY_LARGER), apart ? &place : NULL, &sample);
     if (status != VEM_OK)
         return status;
     vem_model *found = s->model;
-    if (a->programme->different)
+    if (a->programme->use.different)
         vem_i_subset_join(sample);
     s->model = NULL;
     s->view = &sample->view;
@@ -409,16 +409,15 @@ vem_status vem_i_starts_run(vem_i_attempt *a)
     s.run = &alike;
     const int drawn = plan.rows < (run.comm ? a->view->global_n : a->view->n);
     if (drawn)
-        status =
-            vem_i_subset_new(&run, a->view, plan.rows, !vem_i_has_places(family_of(&s)),
-                             key(a, KEY_SAMPLE), NULL, &sample);
+        status = vem_i_subset_new(&run, a->view, plan.rows, !family_of(&s)->has_places,
+                                  key(a, KEY_SAMPLE), NULL, &sample);
     else if (run.comm)
         status = vem_i_subset_all(&run, a->view, &sample);
     if (sample)
         s.view = &sample->view;
     if (sample && drawn && crowded(s.view))
         a->missed = a->programme->can_swap ? VEM_I_MISSED_SOME : VEM_I_MISSED_CROWD;
-    if (sample && a->programme->different)
+    if (sample && a->programme->use.different)
         vem_i_subset_join(sample);
     if (vem_i_starts_are_light(&a->programme->options, &plan, a->view->d))
         s.run = &alone;
@@ -426,8 +425,7 @@ vem_status vem_i_starts_run(vem_i_attempt *a)
         status = run_on_sample(&s, &plan);
     s.run = &run;
     /* Without places rows are drawn evenly: none takes the places of others, and F of few rows varies. */
-    if (status == VEM_OK && s.model && drawn && vem_i_has_places(family_of(&s)) &&
-        !over(&run))
+    if (status == VEM_OK && s.model && drawn && family_of(&s)->has_places && !over(&run))
         a->least = least_of_all(&s, plan.rows);
     vem_i_points_free(sample);
     if (status == VEM_OK && s.model && plan.larger > 0 && !over(&run))

@@ -59,7 +59,7 @@ static int64_t most_runs(const vem_i_family *family)
 
 static int64_t fresh_runs(const vem_i_family *family, int64_t clusters, int64_t runs)
 {
-    if (!vem_i_has_places(family))
+    if (!family->has_places)
         return (runs + 1) / 2;
     if (!vem_i_is_plain(family))
         return most_of(runs / 4, FRESH);
@@ -82,7 +82,7 @@ vem_i_starts_plan vem_i_starts_of(const vem_options *o, int ours, int reduced, i
     const vem_i_family *family = vem_i_family_of(o->family);
     const int shaped = !vem_i_is_plain(family);
     const int64_t k = o->clusters;
-    int64_t each = !vem_i_has_places(family) ? EACH_COUNTS : shaped ? EACH_SHAPED : EACH;
+    int64_t each = !family->has_places ? EACH_COUNTS : shaped ? EACH_SHAPED : EACH;
     if (vem_i_has_matrices(family))
         each = most_of(each, EACH_COLUMN * (int64_t)d);
     p.rows = most_of(each * k, most_of(LEAST, least_of(MANY, n / VERY)));
@@ -137,7 +137,7 @@ vem_i_starts_plan vem_i_starts_on_cells(const vem_options *o, int ours, int32_t 
 vem_status vem_i_starts_room_new(vem_i_run *run, vem_i_shape shape, int64_t items,
                                  vem_i_starts_room *room)
 {
-    const size_t rows = vem_i_has_places(shape.family) ? 0 : (size_t)shape.clusters + 1;
+    const size_t rows = shape.family->has_places ? 0 : (size_t)shape.clusters + 1;
     *room = (vem_i_starts_room){0};
     const vem_i_room list[] = {{&room->work, (size_t)items, sizeof(double), 0},
                                {&room->seen, rows, (size_t)shape.d * sizeof(double), 0}};

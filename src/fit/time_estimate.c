@@ -214,7 +214,7 @@ static double seeding_of(const vem_i_plan *plan, const vem_i_stage *stage, int64
     const vem_options *o = &stage->options;
     const vem_i_family *family = vem_i_family_of(o->family);
     const double seen =
-        vem_i_has_places(family)
+        family->has_places
             ? (double)items
             : (double)vem_i_seed_rows(items, plan->d, family, plan->sparse,
                                       (vem_seeding)o->seeding, (int32_t)o->clusters);
@@ -240,7 +240,7 @@ static double measuring(const vem_i_plan *plan)
     const vem_options *o = &plan->programme.options;
     const vem_i_family *family = vem_i_family_of(o->family);
     const double pair =
-        pair_of(plan, family) + (vem_i_has_places(family) ? distance_of(plan) : 0) + 20;
+        pair_of(plan, family) + (family->has_places ? distance_of(plan) : 0) + 20;
     double rows = (double)plan->n;
     if (o->measure == VEM_MEASURE_NONE)
         return 0;

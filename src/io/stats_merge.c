@@ -11,10 +11,10 @@
 #include "model/part.h"
 
 /* A file of a merge: which it is, and where it stands in the sum. */
-typedef struct place {
+typedef struct summand {
     uint64_t digest, device, node;
     int64_t path;
-} place;
+} summand;
 
 /* A part that a file holds. */
 typedef struct holding {
@@ -34,28 +34,28 @@ static int compare(uint64_t a, uint64_t b)
 
 static int by_file(const void *a, const void *b)
 {
-    const place *x = a, *y = b;
+    const summand *x = a, *y = b;
     const int order = compare(x->device, y->device);
     return order ? order : compare(x->node, y->node);
 }
 
 static int by_digest(const void *a, const void *b)
 {
-    const place *x = a, *y = b;
+    const summand *x = a, *y = b;
     return compare(x->digest, y->digest);
 }
 
 /* A file named twice would count twice. */
 static vem_status check_distinct(vem_i_run *run, const char *const *paths, int64_t count,
-                                 place *places)
+                                 summand *summands)
 {
-    qsort(places, (size_t)count, sizeof *places, by_file);
+    qsort(summands, (size_t)count, sizeof *summands, by_file);
     for (int64_t i = 1; i < count; i++)
-        if (by_file(&places[i - 1], &places[i]) == 0)
+        if (by_file(&summands[i - 1], &summands[i]) == 0)
             return vem_i_fail(
                 run, VEM_BAD_OPTION,
                 "%s and %s are the same file, whose rows would count twice.",
-                paths[places[i - 1].path], paths[places[i].path]);
+                paths[summands[i - 1].path], paths[summands[i].path]);
     return VEM_OK;
 }
 
@@ -99,7 +99,7 @@ static vem_status check_parts(vem_i_run *run, const char *const *paths, holdings
 
 /* Reads every file once: do they belong together, and in which order will they be added? */
 static vem_status survey(vem_i_run *run, const char *const *paths, int64_t count,
-                         place *places)
+                         summand *summands)
 {
     vem_stats *first = NULL, *part = NULL;
     holdings all = {0};
@@ -110,10 +110,10 @@ static vem_status survey(vem_i_run *run, const char *const *paths, int64_t count
         status = vem_i_stats_read(run, paths[i], &part);
         if (status != VEM_OK)
             break;
-        places[i] = (place){.digest = vem_i_part_digest(part), .path = i};
+        summands[i] = (summand){.digest = vem_i_part_digest(part), .path = i};
         if (stat(paths[i], &facts) == 0) {
-            places[i].device = (uint64_t)facts.st_dev;
-            places[i].node = (uint64_t)facts.st_ino;
+            summands[i].device = (uint64_t)facts.st_dev;
+            summands[i].node = (uint64_t)facts.st_ino;
         }
         if (first && vem_i_part_unlike(first, part, why, sizeof why))
             status = vem_i_fail(run, VEM_BAD_DATA, "%s and %s do not add up: %s.",
@@ -127,22 +127,22 @@ static vem_status survey(vem_i_run *run, const char *const *paths, int64_t count
     }
     vem_stats_free(first);
     if (status == VEM_OK)
-        status = check_distinct(run, paths, count, places);
+        status = check_distinct(run, paths, count, summands);
     if (status == VEM_OK)
         status = check_parts(run, paths, &all);
     vem_i_free(all.list);
     if (status == VEM_OK)
-        qsort(places, (size_t)count, sizeof *places, by_digest);
+        qsort(summands, (size_t)count, sizeof *summands, by_digest);
     return status;
 }
 
 static vem_status add_files(vem_i_run *run, const char *const *paths, int64_t count,
-                            const place *places, vem_stats **stats)
+                            const summand *summands, vem_stats **stats)
 {
     vem_stats *sum = NULL, *part;
-    vem_status status = vem_i_stats_read(run, paths[places[0].path], &sum);
+    vem_status status = vem_i_stats_read(run, paths[summands[0].path], &sum);
     for (int64_t i = 1; status == VEM_OK && i < count; i++) {
-        status = vem_i_stats_read(run, paths[places[i].path], &part);
+        status = vem_i_stats_read(run, paths[summands[i].path], &part);
         if (status != VEM_OK)
             break;
         status = vem_i_part_add(run, sum, part);
@@ -158,13 +158,13 @@ static vem_status add_files(vem_i_run *run, const char *const *paths, int64_t co
 vem_status vem_i_stats_merge(vem_i_run *run, const char *const *paths, int64_t count,
                              vem_stats **stats)
 {
-    place *places;
-    vem_status status = vem_i_take(run, &places, (size_t)count, sizeof *places);
+    summand *summands;
+    vem_status status = vem_i_take(run, &summands, (size_t)count, sizeof *summands);
     if (status != VEM_OK)
         return status;
-    status = survey(run, paths, count, places);
+    status = survey(run, paths, count, summands);
     if (status == VEM_OK)
-        status = add_files(run, paths, count, places, stats);
-    vem_i_free(places);
+        status = add_files(run, paths, count, summands, stats);
+    vem_i_free(summands);
     return status;
 }

@@ -50,7 +50,7 @@ static vem_status units_of(vem_i_run *run, const vem_model *model,
     const int balls = !model->family->by_column;
     double largest = 0;
     *units = NULL;
-    if (model->scale || !vem_i_may_be_scaled(model->family))
+    if (model->scale || !model->family->may_be_scaled)
         return VEM_OK;
     const vem_status status = vem_i_take(run, units, (size_t)d, sizeof **units);
     if (status != VEM_OK)

@@ -131,7 +131,7 @@ vem_status vem_i_measure(vem_i_run *run, const vem_view *view, const vem_model *
         return status;
     int64_t pairs;
     out.quantization_error = NAN; /* where clusters are no places */
-    if (vem_i_has_places(model->family))
+    if (model->family->has_places)
         status = quantization_error(run, view, model, "measure", &out.quantization_error,
                                     &pairs);
     vem_i_count_least(run, first);
@@ -151,11 +151,11 @@ vem_status vem_i_measure_items(vem_i_run *run, const vem_view *view,
     double base;
     vem_status status =
         vem_i_posteriors(run, view, model, log_likelihoods, entropies, &sums);
-    if (status == VEM_OK && vem_i_has_places(model->family))
+    if (status == VEM_OK && model->family->has_places)
         status =
             step(run, view, model, 1, &nearest, "measure", distances, &result, &base);
     for (int64_t i = 0; status == VEM_OK && i < view->n; i++)
-        distances[i] = vem_i_has_places(model->family)
+        distances[i] = model->family->has_places
                            ? -2 * distances[i] /* of a hard item the sum is exp(-v/2) */
                            : NAN;
     return status;

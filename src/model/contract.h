@@ -91,6 +91,13 @@ struct vem_i_family {
     vem_i_spread_kind
         needs; /* the least an item must tell of its spread, if it has one */
     /* Hints for those who decide how a fit is made. */
+    int has_places; /* clusters lie at their means: how far a row is from these tells which it
+                         belongs to, so that buckets, lists, groups and swaps, which go by distances,
+                         serve */
+    int may_be_scaled; /* rows may be moved and divided: what is fitted is the same in other units,
+                          or a part of it */
+    int gains_by_columns; /* F has the units of the columns, so that its value says nothing: what it
+                             gains is compared with their number; else with F itself */
     int dots; /* costs are scaled squared distances, so that the dot form serves; and rows may
                       be stored narrower than T (vem_i_stored) */
     int by_column; /* shapes follow the units of the columns, so that the view may divide
@@ -152,27 +159,21 @@ static inline int vem_i_is_plain(const vem_i_family *family)
 {
     return family->dots && family->shared;
 }
+/* Each cluster has a shape of its own: when it is divided its halves have theirs, what is priced is priced
+ * by them, and one that is put anew needs one. */
+static inline int vem_i_has_own_shapes(const vem_i_family *family)
+{
+    return !family->shared;
+}
+/* Rows are nearest to a cluster by a metric of its shape, other than the plain one. */
+static inline int vem_i_has_metric(const vem_i_family *family)
+{
+    return !family->dots;
+}
 /* The values that rows may have; NULL: any number. */
 static inline const vem_i_support *vem_i_support_of(const vem_i_family *family)
 {
     return family->of_counts ? &family->of_counts->support : NULL;
-}
-/* Clusters lie at their means: how far a row is from these tells which it belongs to, so that buckets,
- * lists, groups and swaps, which go by distances, serve. */
-static inline int vem_i_has_places(const vem_i_family *family)
-{
-    return !family->of_counts;
-}
-/* Rows may be moved and divided: what is fitted is the same in other units, or a part of it. */
-static inline int vem_i_may_be_scaled(const vem_i_family *family)
-{
-    return !family->of_counts;
-}
-/* F has the units of the columns, so that its value says nothing: what it gains is compared with their
- * number. Else with F itself. */
-static inline int vem_i_gains_by_columns(const vem_i_family *family)
-{
-    return !family->of_counts;
 }
 /* Sparse rows can be scored and collected. */
 static inline int vem_i_takes_sparse(const vem_i_family *family)

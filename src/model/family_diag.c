@@ -119,6 +119,7 @@ static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_sta
 }
 
 const vem_i_family vem_i_family_diag = {.kind = VEM_DIAG,
+                                        VEM_I_DENSITY,
                                         .shape_axes = 1,
                                         .needs = VEM_I_SPREAD_DIAG,
                                         .by_column = 1,

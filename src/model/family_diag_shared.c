@@ -62,6 +62,7 @@ static double stretch(const vem_i_scorer *s, int32_t c, const void *x, const voi
 }
 
 const vem_i_family vem_i_family_diag_shared = {.kind = VEM_DIAG_SHARED,
+                                               VEM_I_DENSITY,
                                                .shared = 1,
                                                .shape_axes = 1,
                                                .needs = VEM_I_SPREAD_DIAG,

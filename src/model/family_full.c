@@ -235,6 +235,7 @@ static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_sta
 }
 
 const vem_i_family vem_i_family_full = {.kind = VEM_FULL,
+                                        VEM_I_DENSITY,
                                         .shape_axes = 2,
                                         .needs = VEM_I_SPREAD_FULL,
                                         .by_column = 1,

@@ -106,6 +106,7 @@ static double stretch(const vem_i_scorer *s, int32_t c, const void *x, const voi
 }
 
 const vem_i_family vem_i_family_full_shared = {.kind = VEM_FULL_SHARED,
+                                               VEM_I_DENSITY,
                                                .shared = 1,
                                                .shape_axes = 2,
                                                .needs = VEM_I_SPREAD_FULL,

@@ -1,9 +1,12 @@
-/* What families with shapes along the columns share with those in which all clusters have the
- * same one: the scorers of diag and full know no difference. */
+/* What families share: all densities; and those with shapes along the columns with those in which all
+ * clusters have the same one, since the scorers of diag and full know no difference. */
 #ifndef VEM_MODEL_FAMILY_INSIDE_H
 #define VEM_MODEL_FAMILY_INSIDE_H
 
 #include "model/family.h"
+
+/* What all densities answer. */
+#define VEM_I_DENSITY .has_places = 1, .may_be_scaled = 1, .gains_by_columns = 1
 
 /* family_diag.c; a has 1 / sd, b has mean / sd. */
 void vem_i_diag_prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer);

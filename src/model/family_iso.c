@@ -20,7 +20,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "model/family.h"
+#include "model/family_inside.h"
 #include "model/spread.h"
 
 enum { TOGETHER = 256 }; /* clusters of one task */
@@ -162,6 +162,7 @@ static double stretch(const vem_i_scorer *scorer, int32_t c, const void *x, cons
 }
 
 const vem_i_family vem_i_family_iso_shared = {.kind = VEM_ISO_SHARED,
+                                              VEM_I_DENSITY,
                                               .needs = VEM_I_SPREAD_TRACE,
                                               .shared = 1,
                                               .dots = 1,
@@ -176,6 +177,7 @@ const vem_i_family vem_i_family_iso_shared = {.kind = VEM_ISO_SHARED,
                                               .maximize = maximize,
                                               .stretch = stretch};
 const vem_i_family vem_i_family_iso = {.kind = VEM_ISO,
+                                       VEM_I_DENSITY,
                                        .needs = VEM_I_SPREAD_TRACE,
                                        .dots = 1,
                                        .pooled = &vem_i_family_iso_shared,

@@ -171,7 +171,7 @@ static void follow(vem_i_candidates *t, bench *b)
                                            .units = em->constraints.units,
                                            .total_mass = em->view->total_mass,
                                            .relax = 1};
-    if (em->model->family->shared)
+    if (!vem_i_has_own_shapes(em->model->family))
         for (int32_t h = 0; h < 2; h++)
             vem_i_move_mean(&b->two.scorer, &b->two.stats, h, &constraints,
                             b->two.model->means + (int64_t)h * em->model->d);
@@ -228,7 +228,7 @@ static int begin(vem_i_candidates *t, bench *b, const vem_i_share *share, int64_
     if (share->n < 2)
         return 0;
     vem_i_rng_distinct(&rng, (int32_t)share->n, -1, 2, drawn);
-    if (em->model->family->shared)
+    if (!vem_i_has_own_shapes(em->model->family))
         memcpy(b->two.model->variances, em->model->variances,
                vem_model_variance_count(em->model) * sizeof(double));
     for (int32_t h = 0; h < 2; h++) {
@@ -290,7 +290,7 @@ double vem_i_candidates_try(vem_i_candidates *t, const vem_i_splittable *cluster
     const vem_i_share share = share_of(t, b, cluster);
     if (!begin(t, b, &share, pair, items))
         return best;
-    if (t->em->model->family->shared)
+    if (!vem_i_has_own_shapes(t->em->model->family))
         return divide_alike(t, b, &share, items, steps);
     for (int k = 0; k < steps; k++) {
         if (items[0] < t->fewest && items[1] < t->fewest)

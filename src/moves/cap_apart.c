@@ -20,9 +20,9 @@ enum { PIECE = 1 << 22, LOT = 1 << 15 };
 enum { LISTS, SCAN, END };
 
 /* Which rows a process has: the first, how many of its own, and with the halo. */
-typedef struct place {
+typedef struct span {
     int64_t first, own, all;
-} place;
+} span;
 
 struct vem_i_cap_apart {
     vem_i_run *run;
@@ -31,7 +31,8 @@ struct vem_i_cap_apart {
     vem_i_cap_rows rows; /* of these */
     uint32_t *asked; /* LOT: rows of a lot, and then its own of them, by their places */
     char *answer;    /* LOT lists */
-    place *places;   /* of each process */
+    span *spans;     /* of each process; */
+    size_t *counts;  /* and how many bytes tell of one */
     /* The first process: */
     vem_view whole; /* weights of all rows, and no rows */
     double *masses;
@@ -65,8 +66,8 @@ static void bring(const vem_i_cap_apart *a, const void *mine, void *all, size_t 
     }
     memcpy(all, mine, (size_t)a->mine.n * each);
     for (int p = 1; p < a->run->comm->size; p++)
-        move_bytes(a, p, (char *)all + (size_t)a->places[p].first * each,
-                   (size_t)a->places[p].own * each, 0);
+        move_bytes(a, p, (char *)all + (size_t)a->spans[p].first * each,
+                   (size_t)a->spans[p].own * each, 0);
 }
 
 /* And back, with those of the halo. */
@@ -79,7 +80,7 @@ static void take_back(const vem_i_cap_apart *a, int32_t *labels)
     }
     memcpy(labels, a->labels, (size_t)a->view->n * each);
     for (int p = 1; p < a->run->comm->size; p++)
-        move_bytes(a, p, a->labels + a->places[p].first, (size_t)a->places[p].all * each,
+        move_bytes(a, p, a->labels + a->spans[p].first, (size_t)a->spans[p].all * each,
                    1);
 }
 
@@ -135,7 +136,7 @@ static void move_list(vem_i_cap_rows *r, int64_t row, char *list, int out)
            out ? (void *)&r->horizon[row] : list + index + cost, sizeof *r->horizon);
 }
 
-static int has(const place *p, uint32_t row)
+static int has(const span *p, uint32_t row)
 {
     return row >= p->first && row < p->first + p->own;
 }
@@ -144,7 +145,7 @@ static int has(const place *p, uint32_t row)
 static int answer(vem_i_cap_apart *a, const double *prices, int64_t count, int64_t *own)
 {
     vem_i_cap_rows *r = &a->rows;
-    const place *here = &a->places[a->run->comm->rank];
+    const span *here = &a->spans[a->run->comm->rank];
     memcpy(r->price, prices, (size_t)r->clusters * sizeof *r->price);
     *own = 0;
     for (int64_t k = 0; k < count; k++)
@@ -162,7 +163,7 @@ static void put_lists(const vem_i_cap_apart *a, vem_i_cap_rows *all, int p,
 {
     char *at = a->answer;
     for (int64_t k = 0; k < count; k++)
-        if (has(&a->places[p], which[k])) {
+        if (has(&a->spans[p], which[k])) {
             move_list(all, which[k], at, 0);
             at += list_bytes(all);
         }
@@ -182,7 +183,7 @@ static int scan_lot(vem_i_cap_apart *a, vem_i_cap_rows *all, const uint32_t *whi
     for (int p = 1; p < comm->size && !comm->failed; p++) {
         size_t theirs = 0;
         for (int64_t k = 0; k < count; k++)
-            theirs += has(&a->places[p], which[k]) ? 1 : 0;
+            theirs += has(&a->spans[p], which[k]) ? 1 : 0;
         move_bytes(a, p, a->answer, theirs * list_bytes(all), 0);
         if (!comm->failed)
             put_lists(a, all, p, which, count);
@@ -283,7 +284,8 @@ void vem_i_cap_apart_free(vem_i_cap_apart *a)
         return;
     vem_i_free(a->asked);
     vem_i_free(a->answer);
-    vem_i_free(a->places);
+    vem_i_free(a->spans);
+    vem_i_free(a->counts);
     vem_i_free(a->masses);
     vem_i_free(a->labels);
     vem_i_free(a);
@@ -292,11 +294,10 @@ void vem_i_cap_apart_free(vem_i_cap_apart *a)
 static void meet(vem_i_cap_apart *a)
 {
     vem_i_comm *comm = a->run->comm;
-    const place here = {a->view->first, a->mine.n, a->view->n};
-    size_t counts[VEM_I_MOST_PARTS];
+    const span here = {a->view->first, a->mine.n, a->view->n};
     for (int p = 0; p < comm->size; p++)
-        counts[p] = sizeof here;
-    comm->gather(comm, &here, a->places, counts);
+        a->counts[p] = sizeof here;
+    comm->gather(comm, &here, a->spans, a->counts);
     if (a->view->mass && !comm->failed)
         bring(a, a->view->mass, a->masses, sizeof *a->masses);
 }
@@ -314,7 +315,8 @@ vem_status vem_i_cap_apart_new(vem_i_run *run, const vem_view *view,
     const vem_i_room rooms[] = {
         {&a->asked, LOT, sizeof *a->asked, 0},
         {&a->answer, LOT, list, 0},
-        {&a->places, (size_t)run->comm->size, sizeof *a->places, 1},
+        {&a->spans, (size_t)run->comm->size, sizeof *a->spans, 1},
+        {&a->counts, (size_t)run->comm->size, sizeof *a->counts, 0},
         {&a->masses, view->mass ? all : 0, sizeof *a->masses, 0},
         {&a->labels, all, sizeof *a->labels, 0},
     };

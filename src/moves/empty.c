@@ -216,7 +216,7 @@ static void place(vem_i_em *em, int32_t cluster, const pick *at)
 static void average_shape(const vem_i_em *em, int32_t c)
 {
     const vem_model *model = em->model;
-    if (model->family->shared)
+    if (!vem_i_has_own_shapes(model->family))
         return;
     const int64_t size = vem_i_shape_values(model->family, model->d);
     double mass = 0, *shape = vem_i_cluster_shape(model, c);

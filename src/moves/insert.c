@@ -168,7 +168,7 @@ static void insert(inserter *t)
     vem_i_candidates_try(t->candidates, &cluster, task % t->pairs, STEPS, 0, &found,
                          &which);
     vem_i_em_count(t->em, vem_i_candidates_pairs(t->candidates, cluster.n, STEPS));
-    if (model->family->shared) {
+    if (!vem_i_has_own_shapes(model->family)) {
         vem_i_model_put(found, 0, model, cluster.cluster);
         vem_i_model_put(found, 1, model, old);
     } else {
@@ -233,7 +233,7 @@ static int64_t make(void *state)
         vem_i_parallel(em->run, PIECES, enter_piece, t);
         vem_i_em_count(em, 2 * cluster_of(t, t->list[t->tried].task).n);
     }
-    if (em->model->family->shared)
+    if (!vem_i_has_own_shapes(em->model->family))
         shrink(em);
     return 1;
 }

@@ -239,7 +239,7 @@ void vem_i_shape_begin(const vem_i_shaper *t, vem_i_shape_bench *b, int32_t c,
 int vem_i_shape_tries(const vem_i_shaper *t, vem_i_shape_start start)
 {
     /* Whose metric is the plain one. */
-    return start != VEM_I_SHAPE_OWN || !t->em->model->family->dots;
+    return start != VEM_I_SHAPE_OWN || vem_i_has_metric(t->em->model->family);
 }
 
 static double begin_wide(vem_i_shaper *t, vem_i_shape_bench *b,

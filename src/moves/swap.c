@@ -319,7 +319,7 @@ static void list_arrays(struct vem_i_swaps *t, const vem_i_run *run,
 {
     const size_t clusters = (size_t)shape.capacity, threads = (size_t)run->threads;
     const size_t even = t->even ? clusters : 0;
-    const size_t alike = shape.family->shared ? clusters : 0,
+    const size_t alike = !vem_i_has_own_shapes(shape.family) ? clusters : 0,
                  halves = run->comm ? clusters : alike;
     const vem_i_room arrays[ARRAYS] = {
         {&t->identity, search->type->ordered ? 0 : clusters, sizeof *t->identity, 0},
@@ -376,7 +376,7 @@ static vem_status create(void *subject, void **state)
         vem_i_splitter_on(t->splitter, em->constraints.sphere);
     if (status == VEM_OK)
         status = vem_i_posterior_look_further(run, em->view, &em->posterior);
-    if (status == VEM_OK && !em->model->family->shared)
+    if (status == VEM_OK && vem_i_has_own_shapes(em->model->family))
         status = vem_i_shaper_new(em, t->splitter, &t->shaper);
     if (status == VEM_OK && !em->search->type->ordered)
         status = vem_i_tour_new(run, em->view->n, em->model->capacity, &t->tour);

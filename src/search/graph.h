@@ -141,6 +141,6 @@ void vem_i_learned_keep(vem_i_learned *found, const vem_i_notes *notes, int32_t 
 void vem_i_learned_settle(vem_i_estimated *graph);
 /* What is kept of it (vem_i_search_type). */
 int vem_i_learned_list(const vem_i_search *search, vem_i_kept *list);
-void vem_i_learned_again(vem_i_search *search, const vem_i_kept *kept);
+int vem_i_learned_again(vem_i_search *search, const vem_i_kept *kept);
 
 #endif

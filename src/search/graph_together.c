@@ -177,21 +177,50 @@ int vem_i_learned_list(const vem_i_search *search, vem_i_kept *list)
     return count;
 }
 
+static int is_cluster(const vem_i_estimated *g, int32_t c)
+{
+    return c >= 0 && c < g->graph.clusters;
+}
+
+/* Does list follow list up to the end, of clusters that there are, range after range? A file says so. */
+static int is_whole(const vem_i_estimated *g, const vem_i_slot *head,
+                    const vem_i_slot *end)
+{
+    const int64_t clusters = g->graph.clusters;
+    int64_t range = 0;
+    for (; head < end; head += 1 + head->count) {
+        const int64_t last = range;
+        if (!is_cluster(g, head->other) || head->count < 0 || head->count >= clusters ||
+            head->count >= end - head)
+            return 0;
+        range = head->other * VEM_I_RANGES / clusters;
+        for (int32_t k = 1; k <= head->count; k++)
+            if (!is_cluster(g, head[k].other))
+                return 0;
+        if (range < last)
+            return 0;
+    }
+    return 1;
+}
+
 /* Which range a head is of is told by its cluster. */
-void vem_i_learned_again(vem_i_search *search, const vem_i_kept *kept)
+int vem_i_learned_again(vem_i_search *search, const vem_i_kept *kept)
 {
     vem_i_estimated *g = (vem_i_estimated *)search;
     const vem_i_slot *head = kept->bytes, *end = head + kept->count / sizeof *head;
     int64_t range = 0;
+    if (kept->count % sizeof *head || !is_whole(g, head, end))
+        return 0;
     for (; head < end; head += 1 + head->count) {
         while (head->other >= vem_i_range_first(g, range + 1))
             range++;
         vem_i_learned *f = &g->found[range];
         if (f->lost || !make_room(f, 1 + head->count)) {
             f->lost = 1;
-            return;
+            break;
         }
         memcpy(f->slots + f->count, head, (size_t)(1 + head->count) * sizeof *head);
         f->count += 1 + head->count;
     }
+    return 1;
 }

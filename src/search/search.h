@@ -135,9 +135,9 @@ typedef struct vem_i_search_type {
     /* The step is over. found: items were searched, not only scored again. */
     void (*settle)(vem_i_search *search, int found);
     /* What the waves of this process have left for that, at most VEM_I_SEARCH_FOUND blocks; and the same back from
-     * all of these in one. */
+     * all of these in one; 0: that is no such thing. */
     int (*found)(const vem_i_search *search, vem_i_kept *list);
-    void (*found_again)(vem_i_search *search, const vem_i_kept *kept);
+    int (*found_again)(vem_i_search *search, const vem_i_kept *kept);
 
     /* Between steps. */
     /* The items hold clusters that are near: begin with what the means alone can tell. Adds

@@ -38,7 +38,7 @@ double vem_i_seed_values(const vem_i_family *family, int64_t n, int32_t d,
                          int64_t row_values, int64_t clusters)
 {
     const int sparse = row_values < d;
-    if (vem_i_has_places(family) || are_seen_as_they_are(family, sparse))
+    if (family->has_places || are_seen_as_they_are(family, sparse))
         return (double)n * (double)d;
     return (double)vem_i_seed_rows(n, d, family, sparse, VEM_SEED_PLUSPLUS,
                                    (int32_t)clusters) *
@@ -142,7 +142,7 @@ vem_status vem_i_seed_for(vem_i_run *run, const vem_view *view,
                           vem_i_seeds *seeds)
 {
     const int sparse = vem_i_view_is_sparse(view);
-    if (vem_i_has_places(family) || are_seen_as_they_are(family, sparse))
+    if (family->has_places || are_seen_as_they_are(family, sparse))
         return vem_i_seed(run, view, method, clusters, chain, seed, seeds);
     sample s = {.rows = vem_i_seed_rows(view->global_n, view->d, family, sparse, method,
                                         clusters)};

@@ -100,7 +100,7 @@ static int takes_shapes(const vem_i_family *family)
 
 static int takes_round(const vem_i_family *family)
 {
-    return family->kind == (vem_family_kind)vem_i_round_family();
+    return vem_i_is_plain(family);
 }
 
 /* What a parameter costs by BIC: of the objective, and of the loops' F per unit of

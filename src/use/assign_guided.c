@@ -103,7 +103,7 @@ static int worth_trying(const guide *g, const vem_model *model)
     double scan = (double)g->n * model->clusters;
     int32_t per_pair = vem_i_takes_products(model->family) ? model->d / 2 + 1 : 1;
     if (g->out.top > VEM_I_GUIDED_TOP || g->options->search == VEM_ASSIGN_SCAN ||
-        !vem_i_has_places(model->family)) /* buckets are of places */
+        !model->family->has_places) /* buckets are of places */
         return 0;
     if (g->options->search == VEM_ASSIGN_GUIDED)
         return 1;

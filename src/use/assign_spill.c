@@ -111,11 +111,11 @@ static vem_status spill_chunk(vem_i_run *run, void *arg, const vem_view *view,
 static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *data,
                         double lambda)
 {
-    if (!vem_i_has_places(model->family) || data->sparse.starts)
+    if (!model->family->has_places || data->sparse.starts)
         return vem_i_fail(run, VEM_BAD_DATA,
                           "A second list goes by distances, which %s has none of.",
-                          vem_i_has_places(model->family) ? "a table of sparse rows"
-                                                          : "a mixture of counts");
+                          model->family->has_places ? "a table of sparse rows"
+                                                    : "a mixture of counts");
     if (!(lambda >= 0 && lambda <= LAMBDA_MOST))
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--spill is %g, but it must lie between 0 and %g.", lambda,

@@ -148,7 +148,7 @@ static vem_status find_nearest(survey *s, vem_precision precision)
     }
     if (clusters < 2)
         return VEM_OK;
-    if (!vem_i_has_places(m->family)) {
+    if (!m->family->has_places) {
         nearest_by_overlap(s);
         return VEM_OK;
     }
