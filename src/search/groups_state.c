@@ -234,13 +234,19 @@ static int found(const vem_i_search *search, vem_i_kept *list)
     return g->probe == 0 ? vem_i_bounds_list(&g->bounds, list) : 0;
 }
 
-static void found_again(vem_i_search *search, const vem_i_kept *kept)
+static int found_again(vem_i_search *search, const vem_i_kept *kept)
 {
     vem_i_kept list[VEM_I_SEARCH_FOUND];
     const int count = found(search, list);
+    size_t size = 0;
+    for (int i = 0; i < count; i++)
+        size += list[i].count;
+    if (kept->count != size)
+        return 0;
     const char *from = kept->bytes;
     for (int i = 0; i < count; from += list[i++].count)
         memcpy(list[i].bytes, from, list[i].count);
+    return 1;
 }
 
 static void renumber(vem_i_search *search, const int32_t *map, int32_t clusters)
