@@ -10,10 +10,6 @@
 
 enum { PIECE_BYTES = 1 << 20 };
 
-typedef struct stretch {
-    int64_t first, end; /* of the whole: the places of a process, with its halo */
-} stretch;
-
 typedef struct exchange {
     vem_i_comm *comm;
     int64_t first; /* of the places here */
@@ -22,8 +18,8 @@ typedef struct exchange {
     const char *values;
     size_t bytes, each; /* of a value; with its place */
     int64_t piece;      /* that are sent together */
-    stretch *all;
-    int64_t *counts; /* processes x processes: from whom to whom */
+    vem_i_extent *all;  /* of each process */
+    int64_t *counts;    /* processes x processes: from whom to whom */
     char *packed;
     char *out;
 } exchange;
@@ -35,7 +31,8 @@ static int64_t count_for(const exchange *e, int p, int q)
 
 static int goes_to(const exchange *e, int64_t i, int q)
 {
-    return e->places[i] >= e->all[q].first && e->places[i] < e->all[q].end;
+    return e->places[i] >= e->all[q].first &&
+           e->places[i] < e->all[q].first + e->all[q].all;
 }
 
 static void put(const exchange *e, const char *packed, int64_t count)
@@ -99,13 +96,11 @@ static void move_all(const exchange *e)
 }
 
 /* Who has which places, and how much goes from whom to whom. */
-static void meet(exchange *e, const vem_view *view, size_t *bytes, int64_t *mine)
+static void meet(vem_i_run *run, exchange *e, const vem_view *view, size_t *bytes,
+                 int64_t *mine)
 {
     vem_i_comm *comm = e->comm;
-    const stretch here = {view->first, view->first + view->n};
-    for (int p = 0; p < comm->size; p++)
-        bytes[p] = sizeof here;
-    comm->gather(comm, &here, e->all, bytes);
+    vem_i_view_extents(run, view, e->all);
     for (int q = 0; q < comm->size; q++) {
         mine[q] = 0;
         for (int64_t i = 0; i < e->own; i++)
@@ -142,7 +137,7 @@ vem_status vem_i_view_exchange(vem_i_run *run, const vem_view *view, int64_t cou
     if (status != VEM_OK)
         vem_i_comm_fail(run->comm, status);
     if (status == VEM_OK && !run->counted) {
-        meet(&e, view, counts, mine);
+        meet(run, &e, view, counts, mine);
         if (!run->comm->failed)
             move_all(&e);
     }

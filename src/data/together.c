@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "comm/files.h"
+
 double vem_i_view_sum(const vem_i_run *run, const vem_view *view, int64_t per,
                       const double *values)
 {
@@ -51,4 +53,13 @@ void vem_i_view_values(const vem_i_run *run, const vem_view *view, const double 
             out[k] = values[numbers[k] - view->first];
     if (run->comm)
         run->comm->combine(run->comm, VEM_I_OR_BYTES, out, (size_t)count * sizeof *out);
+}
+
+void vem_i_view_extents(const vem_i_run *run, const vem_view *view, vem_i_extent *places)
+{
+    const vem_i_extent here = {view->first, vem_i_view_own(view), view->n};
+    size_t counts[VEM_I_MOST_PARTS];
+    for (int p = 0; p < run->comm->size; p++)
+        counts[p] = sizeof here;
+    run->comm->gather(run->comm, &here, places, counts);
 }

@@ -38,6 +38,13 @@ static inline int vem_i_view_has(const vem_view *view, int64_t number)
 {
     return number >= view->first && number < view->first + vem_i_view_own(view);
 }
+/* Which items a process has: the first, how many of its own, and with the halo. */
+typedef struct vem_i_extent {
+    int64_t first, own, all;
+} vem_i_extent;
+/* Those of all processes, in their order. */
+void vem_i_view_extents(const vem_i_run *run, const vem_view *view, vem_i_extent *places);
+
 /* Rows of the whole by their numbers, d values of type T each, side by side. */
 void vem_i_view_rows(const vem_i_run *run, const vem_view *view, const int64_t *numbers,
                      int64_t count, void *rows);

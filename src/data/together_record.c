@@ -32,12 +32,7 @@ static void move_rows(const block *b, int p, char *here, int64_t count, int out)
     }
 }
 
-/* Which rows a process has: the first, how many of its own, and with the halo. */
-typedef struct place {
-    int64_t first, own, all;
-} place;
-
-static void write_block(const block *b, const place *places)
+static void write_block(const block *b, const vem_i_extent *places)
 {
     vem_i_comm *comm = b->record->run->comm;
     if (!b->all) {
@@ -49,7 +44,7 @@ static void write_block(const block *b, const place *places)
         move_rows(b, p, b->all + (size_t)places[p].first * b->row, places[p].own, 0);
 }
 
-static void read_block(const block *b, const place *places)
+static void read_block(const block *b, const vem_i_extent *places)
 {
     vem_i_comm *comm = b->record->run->comm;
     if (!b->all) {
@@ -87,30 +82,16 @@ static void pass_whole(const block *b, const char *name, size_t count, size_t si
     r->left = own.left;
 }
 
-static vem_status share_places(vem_i_run *run, const vem_view *view, place **places)
-{
-    vem_i_comm *comm = run->comm;
-    const place mine = {view->first, vem_i_view_own(view), view->n};
-    size_t *bytes = NULL;
-    vem_status status = vem_i_take(run, places, (size_t)comm->size, sizeof **places);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &bytes, (size_t)comm->size, sizeof *bytes);
-    for (int p = 0; status == VEM_OK && p < comm->size; p++)
-        bytes[p] = sizeof mine;
-    if (status == VEM_OK)
-        comm->gather(comm, &mine, *places, bytes);
-    vem_i_free(bytes);
-    return status;
-}
-
 static void record_together(block *b, const char *name, size_t each, size_t size)
 {
     vem_i_record *r = b->record;
     vem_i_comm *comm = r->run->comm;
     const size_t count = (size_t)b->view->global_n * each;
     vem_i_mapping *spill = NULL;
-    place *places = NULL;
-    vem_status status = share_places(r->run, b->view, &places);
+    vem_i_extent *places = NULL;
+    vem_status status = vem_i_take(r->run, &places, (size_t)comm->size, sizeof *places);
+    if (status == VEM_OK)
+        vem_i_view_extents(r->run, b->view, places);
     if (status == VEM_OK && comm->rank == 0)
         status = vem_i_spill_new(r->run, count * size, &spill);
     r->status = r->status == VEM_OK ? status : r->status;

@@ -19,11 +19,6 @@ enum { PIECE = 1 << 22, LOT = 1 << 15 };
 /* What the first process asks for. */
 enum { LISTS, SCAN, END };
 
-/* Which rows a process has: the first, how many of its own, and with the halo. */
-typedef struct span {
-    int64_t first, own, all;
-} span;
-
 struct vem_i_cap_apart {
     vem_i_run *run;
     const vem_view *view;
@@ -31,8 +26,7 @@ struct vem_i_cap_apart {
     vem_i_cap_rows rows; /* of these */
     uint32_t *asked; /* LOT: rows of a lot, and then its own of them, by their places */
     char *answer;    /* LOT lists */
-    span *spans;     /* of each process; */
-    size_t *counts;  /* and how many bytes tell of one */
+    vem_i_extent *spans; /* of each process */
     /* The first process: */
     vem_view whole; /* weights of all rows, and no rows */
     double *masses;
@@ -136,7 +130,7 @@ static void move_list(vem_i_cap_rows *r, int64_t row, char *list, int out)
            out ? (void *)&r->horizon[row] : list + index + cost, sizeof *r->horizon);
 }
 
-static int has(const span *p, uint32_t row)
+static int has(const vem_i_extent *p, uint32_t row)
 {
     return row >= p->first && row < p->first + p->own;
 }
@@ -145,7 +139,7 @@ static int has(const span *p, uint32_t row)
 static int answer(vem_i_cap_apart *a, const double *prices, int64_t count, int64_t *own)
 {
     vem_i_cap_rows *r = &a->rows;
-    const span *here = &a->spans[a->run->comm->rank];
+    const vem_i_extent *here = &a->spans[a->run->comm->rank];
     memcpy(r->price, prices, (size_t)r->clusters * sizeof *r->price);
     *own = 0;
     for (int64_t k = 0; k < count; k++)
@@ -285,7 +279,6 @@ void vem_i_cap_apart_free(vem_i_cap_apart *a)
     vem_i_free(a->asked);
     vem_i_free(a->answer);
     vem_i_free(a->spans);
-    vem_i_free(a->counts);
     vem_i_free(a->masses);
     vem_i_free(a->labels);
     vem_i_free(a);
@@ -293,12 +286,8 @@ void vem_i_cap_apart_free(vem_i_cap_apart *a)
 
 static void meet(vem_i_cap_apart *a)
 {
-    vem_i_comm *comm = a->run->comm;
-    const span here = {a->view->first, a->mine.n, a->view->n};
-    for (int p = 0; p < comm->size; p++)
-        a->counts[p] = sizeof here;
-    comm->gather(comm, &here, a->spans, a->counts);
-    if (a->view->mass && !comm->failed)
+    vem_i_view_extents(a->run, a->view, a->spans);
+    if (a->view->mass && !a->run->comm->failed)
         bring(a, a->view->mass, a->masses, sizeof *a->masses);
 }
 
@@ -316,7 +305,6 @@ vem_status vem_i_cap_apart_new(vem_i_run *run, const vem_view *view,
         {&a->asked, LOT, sizeof *a->asked, 0},
         {&a->answer, LOT, list, 0},
         {&a->spans, (size_t)run->comm->size, sizeof *a->spans, 1},
-        {&a->counts, (size_t)run->comm->size, sizeof *a->counts, 0},
         {&a->masses, view->mass ? all : 0, sizeof *a->masses, 0},
         {&a->labels, all, sizeof *a->labels, 0},
     };
