@@ -116,11 +116,12 @@ static void say_search(vem_report *report, const vem_options *asked)
 }
 
 /* Loops before the one that was asked for, in which swaps come: the last of them says it. */
-static const char *const where_swaps_come[] = {
-    [VEM_I_STAGE_KMEANS] = " They come in a start by k-means.",
-    [VEM_I_STAGE_LISTED] = " They come in a start by k-means and in one "
-                           "whose rows hold few clusters.",
-    [VEM_I_STAGE_BALANCE] = NULL};
+static const char in_two_starts[] = " They come in a start by k-means and in one "
+                                    "whose rows hold few clusters.";
+static const char *const where_swaps_come[] = {[VEM_I_STAGE_KMEANS] =
+                                                   " They come in a start by k-means.",
+                                               [VEM_I_STAGE_LISTED] = in_two_starts,
+                                               [VEM_I_STAGE_BALANCE] = NULL};
 
 static void say_swaps(vem_report *report, const vem_i_programme *programme)
 {

@@ -158,6 +158,7 @@ static vem_status enter(divider *t)
 static const vem_i_move *const round_moves[] = {&vem_i_move_split_join,
                                                 &vem_i_move_resplit, &vem_i_move_settle,
                                                 &vem_i_move_soften};
+enum { ROUND_MOVES = sizeof round_moves / sizeof(const vem_i_move *) };
 
 static void try(divider *t, const vem_i_move *move)
 {
@@ -169,7 +170,7 @@ static void run_round(divider *t)
 {
     t->another = 0;
     t->fresh = 1;
-    for (size_t k = 0; k < VEM_I_COUNT(round_moves); k++) {
+    for (int k = 0; k < ROUND_MOVES; k++) {
         if (t->status != VEM_OK || t->another || (k > 0 && vem_i_divide_is_over(t)))
             break;
         try(t, round_moves[k]);
