@@ -58,7 +58,8 @@ static int make_room(vem_i_learned *f, int64_t more)
     vem_i_slot *slots = vem_i_alloc((size_t)capacity, sizeof *slots);
     if (!slots)
         return 0;
-    memcpy(slots, f->slots, (size_t)f->count * sizeof *slots);
+    if (f->count > 0)
+        memcpy(slots, f->slots, (size_t)f->count * sizeof *slots);
     vem_i_free(f->slots);
     f->slots = slots;
     f->capacity = capacity;
