@@ -30,7 +30,7 @@ static void fill_means(const vem_i_family *family, double *means, int clusters)
     for (int c = 0; c < clusters; c++)
         for (int j = 0; j < COLUMNS; j++)
             means[c * COLUMNS + j] =
-                family->counts ? (j ? 0.75 : 0.25) : (double)(c + 3 * j);
+                family->of_counts ? (j ? 0.75 : 0.25) : (double)(c + 3 * j);
 }
 
 static sheet sheet_of(const vem_i_family *family)
@@ -90,7 +90,7 @@ static void build(const vem_i_family *family, const sheet *s, unsigned which,
     target_array arrays[7 + NUMBERS] = {
         {"means", "<f8", "(2, 2)", s->means, sizeof s->means, 0},
         {"weights", "<f8", "(2,)", s->weights, sizeof s->weights, 0},
-        {"variances", "<f8", shape, s->variances, variances, family->counts != NULL},
+        {"variances", "<f8", shape, s->variances, variances, family->of_counts != NULL},
         {"meta", "|u1", length, meta, strlen(meta), 0},
         {"path_means", "<f8", "(6, 2)", s->path_means, sizeof s->path_means, 0},
         {"path_weights", "<f8", "(6,)", s->path_weights, sizeof s->path_weights, 0},
@@ -142,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     build(family, &s, which, way);
     if (vem_path_read(ctx, "fuzz.npz", &path) == VEM_OK)
         check_path(path);
-    else if (vem_ctx_message(ctx)[0] == '\0' || (untouched && !family->counts))
+    else if (vem_ctx_message(ctx)[0] == '\0' || (untouched && !family->of_counts))
         abort(); /* an error without a sentence, or of a right file */
     vem_path_free(path);
     return 0;
